@@ -1,0 +1,6 @@
+"""driftbandit: linear bandits for a world that changes. Names load on first use; __init__.pyi lists them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__version__ = "0.1.0"

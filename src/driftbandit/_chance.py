@@ -1,0 +1,53 @@
+"""Chance that can be dealt from any point: counter-based generators, one per page, and pages cut to any size."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Seed = int | Sequence[int]
+Chance = Callable[[int], np.random.Generator]  # the generator of the k-th page, or segment
+Number = TypeVar("Number", np.float64, np.int64)
+
+PAGE = 4096  # rounds drawn from one generator; part of what a seed means, so it never changes
+
+
+def generator(seed: Seed, *address: int) -> np.random.Generator:
+    """The generator at an address such as (replicate, stream, page), below a seed."""
+    sequence = np.random.SeedSequence(entropy=seed, spawn_key=address)
+    return np.random.Generator(np.random.Philox(sequence))
+
+
+def luck(seed: Seed, start: int, rounds: int) -> NDArray[np.float64]:
+    """Four uniform numbers for each round from ``start`` on: a policy's coin tosses, the same however cut."""
+    key = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    bits = np.random.Philox(key=key, counter=start)  # one step of the counter yields four numbers
+    return np.random.Generator(bits).random((rounds, 4))
+
+
+def page_sizes(horizon: int, page: int = PAGE) -> Iterator[int]:
+    for start in range(0, horizon, page):
+        yield min(page, horizon - start)
+
+
+def pages_of(name: str, array: NDArray[Number], horizon: int) -> Iterator[NDArray[Number]]:
+    """An array of the user's own, in pages."""
+    if horizon > len(array):
+        raise ValueError(f"{name} must have an entry for each of {horizon} rounds, got {len(array)}")
+    return (array[start : min(start + PAGE, horizon)] for start in range(0, horizon, PAGE))
+
+
+def regroup(chunks: Iterator[NDArray[Number]], block: int) -> Iterator[NDArray[Number]]:
+    """The same rows in the same order, ``block`` at a time (the last may be shorter)."""
+    held: list[NDArray[Number]] = []
+    rows = 0
+    for chunk in chunks:
+        held.append(chunk)
+        rows += len(chunk)
+        while rows >= block:
+            joined = held[0] if len(held) == 1 else np.concatenate(held)
+            yield joined[:block]
+            held, rows = [joined[block:]], rows - block
+    if rows:
+        yield np.concatenate(held)

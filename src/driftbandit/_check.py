@@ -1,0 +1,88 @@
+"""Checks of what users pass in: a ValueError that names the argument and the reason."""
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+SMALLEST, LARGEST = 1e-50, 1e50  # squares and products of these stay far inside float64
+
+
+def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, got {value!r}") from None
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    return number
+
+
+def real(name: str, value: SupportsFloat) -> float:
+    try:
+        number = math.nan if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"{name} must be finite and within ±{LARGEST:g}, got {number}")
+    return number
+
+
+def positive(name: str, value: SupportsFloat) -> float:
+    number = real(name, value)
+    if number < SMALLEST:
+        raise ValueError(f"{name} must be at least {SMALLEST:g}, got {number}")
+    return number
+
+
+def not_negative(name: str, value: SupportsFloat) -> float:
+    number = real(name, value)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {number}")
+    return number
+
+
+def fraction(name: str, value: SupportsFloat) -> float:
+    """A number strictly between 0 and 1."""
+    number = real(name, value)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {number}")
+    return number
+
+
+def array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+    """A contiguous float array of so many dimensions, not empty, all finite."""
+    try:
+        result = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers, got {type(value).__name__}") from None
+    if np.ndim(value) != dimensions:
+        raise ValueError(f"{name} must have {dimensions} dimension(s), got shape {np.shape(value)}")
+    if result.size == 0:
+        raise ValueError(f"{name} must not be empty, got shape {result.shape}")
+    if not np.isfinite(result).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    return result
+
+
+def longest_row(name: str, rows: NDArray[np.float64]) -> float:
+    """The greatest Euclidean length of a row, without overflow on the way."""
+    longest = float(np.abs(rows).max())
+    if longest > LARGEST:
+        raise ValueError(f"{name} must stay within ±{LARGEST:g}, got {longest:g}")
+    return math.sqrt(float(np.einsum("ij,ij->i", rows, rows).max()))
+
+
+def choice(name: str, value: str, choices: Iterable[str]) -> str:
+    if value not in (known := list(choices)):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+    return value
+
+
+def seed(value: int | Sequence[int]) -> int | tuple[int, ...]:
+    if isinstance(value, Sequence):
+        return tuple(whole("seed", part, least=0) for part in value)
+    return whole("seed", value, least=0)

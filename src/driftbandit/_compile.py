@@ -1,0 +1,87 @@
+"""Compilation: the only file that knows numba, its options and its disk cache."""
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import numba
+from numba import config
+from numba.extending import overload
+from platformdirs import user_cache_path
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+COMPILED = not config.DISABLE_JIT
+
+
+def content_key(package: Path) -> str:
+    """A digest of every source file of the package: numba notices an edit only in a kernel's own file."""
+    digest = hashlib.sha256()
+    for source in sorted(package.rglob("*.py")):
+        digest.update(str(source.relative_to(package)).encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where machine code is kept: below NUMBA_CACHE_DIR if set, else in the user's cache, one folder a content."""
+    root = os.environ.get("NUMBA_CACHE_DIR")
+    base = Path(root) if root else user_cache_path("driftbandit")
+    return base / f"driftbandit-{content_key(Path(__file__).parent)}"
+
+
+_FOLDER = cache_folder()
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile on first use, for float64 arrays and plain loops, without the GIL; kept on disk.
+
+    No fastmath: reassociation and fused operations would make the last bit depend on the machine.
+    """
+    # numba reads the folder once, here; other users of numba in this process keep their own.
+    kept, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
+    try:
+        compiled: Callable[P, R] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return compiled
+    finally:
+        config.CACHE_DIR = kept
+
+
+class Verb:
+    """A function that each kind of state does in its own way: ``begin(state, …)`` finds the one for that state.
+
+    Works inside kernels (resolved when they compile) and without the compiler (resolved at the call).
+    """
+
+    def __init__(self, stub: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, stub)
+        self._ways: dict[type, Callable[..., Any]] = {}
+        overload(self, strict=False)(lambda state, *args: self._ways[state.instance_class])
+
+    def of(self, state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def register(way: Callable[..., Any]) -> Callable[..., Any]:
+            self._ways[state_type] = way
+            return way
+
+        return register
+
+    def __call__(self, state: Any, *args: Any) -> Any:
+        return self._ways[type(state)](state, *args)
+
+
+def bind(function: Callable[..., R], *example: object) -> Callable[..., R]:
+    """The compiled entry for arguments typed like ``example``.
+
+    Skips numba's look-up of types, which for a state of eight arrays costs five times the call itself.
+    """
+    if not COMPILED:
+        return function
+    types = tuple(numba.typeof(value) for value in example)
+    dispatcher: Any = function
+    dispatcher.compile(types)
+    entry: Callable[..., R] = dispatcher.get_overload(types)
+    return entry

@@ -1,0 +1,68 @@
+"""Noise laws: what a reward adds to its expectation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from driftbandit import _check
+from driftbandit._chance import Chance, page_sizes, pages_of
+
+Floats = NDArray[np.float64]
+
+
+class Noise(ABC):
+    @abstractmethod
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        """One number a round, in pages."""
+
+
+@dataclass(frozen=True)
+class Law(Noise):
+    """A law whose ``scale`` is also its sub-Gaussian constant (R)."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check.not_negative("scale", self.scale)
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, rounds: int) -> Floats:
+        """Noise of scale 1."""
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        for page, size in enumerate(page_sizes(horizon)):
+            yield self.scale * self.draw(chance(page), size)
+
+
+class Gaussian(Law):
+    """N(0, scale²)."""
+
+    def draw(self, rng: np.random.Generator, rounds: int) -> Floats:
+        return rng.standard_normal(rounds)
+
+
+class Uniform(Law):
+    """Uniform on [−scale, scale]."""
+
+    def draw(self, rng: np.random.Generator, rounds: int) -> Floats:
+        return rng.uniform(-1.0, 1.0, rounds)
+
+
+class Rademacher(Law):
+    """±scale, each half of the time."""
+
+    def draw(self, rng: np.random.Generator, rounds: int) -> Floats:
+        return 2.0 * rng.integers(0, 2, rounds) - 1.0
+
+
+class NoiseArray(Noise):
+    """Noise of one's own, one number a round, the same in every replicate."""
+
+    def __init__(self, values: ArrayLike) -> None:
+        self.values = _check.array("values", values, 1)
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        return pages_of("values", self.values, horizon)

@@ -1,0 +1,1 @@
+"""Policies: the same optimist, each with its own way to forget."""

@@ -1,0 +1,53 @@
+"""One round from Python: the kernels behind ``select`` and ``update``."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftbandit._compile import kernel
+from driftbandit.choice import appraise, farthest, pick
+from driftbandit.policies.verbs import begin, learn
+from driftbandit.ridge import MEAN, METRIC, SQUARE, THETA
+
+Floats = NDArray[np.float64]
+
+SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
+
+
+@kernel
+def decide_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float) -> int:
+    """Choose among the rows; −1, with nothing changed, if one of them is too long or not finite."""
+    n, d = rows.shape
+    limit = longest * longest * SLACK * SLACK
+    columns = np.empty((d, n))
+    for i in range(n):
+        square = 0.0
+        for j in range(d):
+            square += rows[i, j] * rows[i, j]
+            columns[j, i] = rows[i, j]
+        if not square <= limit:
+            return -1
+    beta = begin(state, t, luck[place])
+    ridge, score = state.ridge, np.empty((3, n))
+    appraise(ridge.vector[THETA], ridge.matrix[METRIC], columns, score[MEAN], score[SQUARE])
+    return pick(score, beta, luck[place, 0])
+
+
+@kernel
+def decide_kept(state: Any, t: int, luck: Floats, place: int) -> int:
+    """Choose from the fixed set."""
+    beta = begin(state, t, luck[place])
+    return pick(state.ridge.score, beta, luck[place, 0])
+
+
+@kernel
+def decide_convex(state: Any, t: int, luck: Floats, place: int, factor: Floats, x: Floats) -> None:
+    """Choose from {Fz : ‖z‖ ≤ 1} and write the choice into x."""
+    beta = begin(state, t, luck[place])
+    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, luck[place], x)
+
+
+@kernel
+def take(state: Any, s: int, x: Floats, r: float) -> None:
+    learn(state, s, x, r)

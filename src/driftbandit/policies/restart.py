@@ -1,0 +1,100 @@
+"""RestartUCB (Algorithm 1) and its two limits: never restart, and restart when told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit import _check
+from driftbandit._compile import kernel
+from driftbandit.policies.base import Floats, Policy, tuned
+from driftbandit.policies.verbs import begin, learn, retune
+from driftbandit.ridge import OBSERVED, Confidence, Ints, Ridge, add, clear, new_ridge, radius
+from driftbandit.theory.tuning import optimal_period
+
+NEVER = np.iinfo(np.int64).max
+START, NEXT, PERIOD, POINTS = 0, 1, 2, 3
+
+
+class RestartState(NamedTuple):
+    ridge: Ridge
+    law: Confidence
+    clock: Ints  # first round of this epoch; first of the next; the period H; then change points, ascending
+
+
+def new_state(policy: Policy, period: int, points: Sequence[int] = ()) -> RestartState:
+    clock = np.array([0, 0, period, *points], np.int64)
+    return RestartState(new_ridge(policy.dim, policy.ridge), policy.confidence(), clock)
+
+
+@kernel
+def restart(state: RestartState, t: int) -> None:
+    clear(state.ridge)
+    clock, points = state.clock, state.clock[POINTS:]
+    clock[START] = t
+    clock[NEXT] = t + min(clock[PERIOD], NEVER - t)
+    later = np.searchsorted(points, t, side="right")
+    if later < len(points):
+        clock[NEXT] = min(clock[NEXT], points[later])
+
+
+@begin.of(RestartState)
+def _begin(state: RestartState, t: int, luck: Floats) -> float:
+    if t >= state.clock[NEXT]:
+        restart(state, t)
+    return radius(state.law, state.ridge.count[OBSERVED])
+
+
+@learn.of(RestartState)
+def _learn(state: RestartState, s: int, x: Floats, r: float) -> None:
+    if s >= state.clock[START]:
+        add(state.ridge, x, r, 1.0)
+
+
+@retune.of(RestartState)
+def _retune(state: RestartState, t: int, memory: int) -> None:
+    state.clock[PERIOD] = memory
+    restart(state, t)
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class RestartUCB(Policy):
+    """Forget everything every ``period`` rounds (H). Constant memory.
+
+    Give ``period``, or ``horizon`` (T) and ``path_length`` (P_T) for Theorem 2's H = ⌊d^¼ T^½ P_T^-½⌋. A reward that
+    comes after its epoch is over is dropped.
+
+    >>> from driftbandit import RestartUCB
+    >>> RestartUCB(2, horizon=50_000, path_length=6.83).period
+    101
+    """
+
+    period: int | None = None
+    path_length: float | None = None
+
+    def _new_state(self) -> RestartState:
+        self.period = tuned(self, "period", optimal_period)
+        return new_state(self, _check.whole("period", self.period))
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class StaticUCB(Policy):
+    """Never forget: LinUCB as in Abbasi-Yadkori et al. (2011). Right only if the world stands still."""
+
+    def _new_state(self) -> RestartState:
+        return new_state(self, NEVER)
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class OracleRestartUCB(Policy):
+    """Forget everything at the change points it is told: the rounds, counted from 0, in which a new θ begins."""
+
+    change_points: Sequence[int]
+
+    def _new_state(self) -> RestartState:
+        points = [_check.whole("change_points", point) for point in self.change_points]
+        if points != sorted(set(points)):
+            raise ValueError(f"change_points must increase, got {points}")
+        self.change_points = points
+        return new_state(self, NEVER, points)

@@ -1,0 +1,114 @@
+"""WeightUCB (Russac, Vernade, Cappé 2019, D-LinUCB): ridge regression with weights γ^age."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit import _check
+from driftbandit._compile import kernel
+from driftbandit.policies.base import Floats, Policy, tuned
+from driftbandit.policies.verbs import begin, learn
+from driftbandit.ridge import (
+    METRIC,
+    THETA,
+    B,
+    Confidence,
+    Ints,
+    Ridge,
+    V,
+    invert,
+    new_ridge,
+    radius,
+    rescore,
+    times,
+)
+from driftbandit.theory.tuning import optimal_discount
+
+
+DATA2, INVERSE, PRODUCT = 0, 1, 2
+
+
+class WeightState(NamedTuple):
+    """The sums are kept without λI, so that discounting them needs no re-regularisation."""
+
+    ridge: Ridge  # here V = Σγ^age·x·xᵀ, b = Σγ^age·r·x, METRIC = V⁻¹ṼV⁻¹
+    law: Confidence
+    discount: float  # γ
+    matrix: Floats  # (3, d, d): DATA2 = Σγ^(2·age)·x·xᵀ, Ṽ without λI; scratch
+    mass: Floats  # (1,): Σγ^(2·age), the count of observations in β
+    clock: Ints  # (1,): the last decided round
+
+
+@kernel
+def solve(state: WeightState) -> None:
+    """θ̂ = V⁻¹b and METRIC = V⁻¹ṼV⁻¹. Discounting moves V in every direction, so this one needs a solve a round."""
+    ridge = state.ridge
+    penalty, metric = ridge.penalty, ridge.matrix[METRIC]
+    data2, inverse, product = state.matrix[DATA2], state.matrix[INVERSE], state.matrix[PRODUCT]
+    d = len(metric)
+    inverse[:] = ridge.matrix[V]
+    for i in range(d):
+        inverse[i, i] += penalty
+    invert(inverse)
+    times(inverse, ridge.vector[B], ridge.vector[THETA])
+    product[:] = 0.0
+    metric[:] = 0.0
+    for i in range(d):
+        for j in range(d):
+            entry = data2[i, j] + (penalty if i == j else 0.0)
+            for k in range(d):
+                product[i, k] += entry * inverse[j, k]
+    for i in range(d):
+        for j in range(d):
+            for k in range(d):
+                metric[i, k] += inverse[i, j] * product[j, k]
+    rescore(ridge)
+
+
+@begin.of(WeightState)
+def _begin(state: WeightState, t: int, luck: Floats) -> float:
+    g = state.discount
+    state.ridge.vector[B] *= g
+    state.ridge.matrix[V] *= g
+    state.matrix[DATA2] *= g * g
+    state.mass[0] *= g * g
+    state.clock[0] = t
+    solve(state)
+    return radius(state.law, state.mass[0])
+
+
+@learn.of(WeightState)
+def _learn(state: WeightState, s: int, x: Floats, r: float) -> None:
+    # The next round discounts once more, and round s is to weigh γ^(t−s) then: 1 if it is the last one.
+    weight = math.pow(state.discount, state.clock[0] - s - 1)
+    b, data, data2 = state.ridge.vector[B], state.ridge.matrix[V], state.matrix[DATA2]
+    for i in range(len(x)):
+        b[i] += weight * r * x[i]
+        for j in range(len(x)):
+            data[i, j] += weight * x[i] * x[j]
+            data2[i, j] += weight * weight * x[i] * x[j]
+    state.mass[0] += weight * weight
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class WeightUCB(Policy):
+    """Forget gradually: a round that is k rounds old weighs ``discount``^k (γ).
+
+    Give ``discount``, or ``horizon`` (T) and ``path_length`` (P_T). A late reward gets the weight of its age. Keeps two
+    covariances, V and Ṽ, and widths in V⁻¹ṼV⁻¹, as its authors' analysis needs.
+    """
+
+    discount: float | None = None
+    path_length: float | None = None
+
+    def _new_state(self) -> WeightState:
+        self.discount = tuned(self, "discount", optimal_discount)
+        d = self.dim
+        ridge = new_ridge(d, self.ridge)
+        ridge.matrix[V] = 0.0
+        discount = _check.fraction("discount", self.discount)
+        return WeightState(
+            ridge, self.confidence(), discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64)
+        )

@@ -1,0 +1,167 @@
+"""The algebra that every policy shares: a ridge estimate kept up to date by rank-one formulas, no inverse a round.
+
+Dimensions: d features, n arms of a fixed set (0 when no set is fixed).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftbandit._compile import kernel
+from driftbandit.choice import appraise
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+# Rows of the packed arrays: passing one array from Python costs as much as a dozen multiplications.
+V, METRIC = 0, 1
+B, THETA, GAIN = 0, 1, 2
+MEAN, SQUARE, SHADOW = 0, 1, 2
+OBSERVED, STEPS = 0, 1
+
+
+class Ridge(NamedTuple):
+    """V = λI + Σ w x xᵀ and b = Σ w r x, with what follows from them."""
+
+    penalty: float  # λ
+    matrix: Floats  # (2, d, d): V; METRIC, where a width is √(xᵀ·METRIC·x): V⁻¹, or V⁻¹ṼV⁻¹ for WeightUCB
+    vector: Floats  # (3, d): B = b; THETA = θ̂ = V⁻¹b; GAIN, scratch, V⁻¹x of the last step
+    columns: Floats  # (d, n): the fixed arm set, an arm a column, so that loops over arms are contiguous
+    score: Floats  # (3, n): of the fixed set, MEAN = ⟨x_i, θ̂⟩; SQUARE = ‖x_i‖² in the metric; SHADOW, scratch
+    count: Ints  # (2,): OBSERVED in the estimate; rank-one STEPS since the last fresh solve
+
+
+class Confidence(NamedTuple):
+    """The radius β (eq. 9) with its constants folded: bias + scale·√(log_term + d·ln(1 + n·rate))."""
+
+    bias: float  # √λ·S
+    scale: float  # R
+    log_term: float  # 2 ln(1/δ)
+    dim: float
+    rate: float  # L²/(λd)
+
+
+@kernel
+def radius(law: Confidence, observations: float) -> float:
+    return law.bias + law.scale * math.sqrt(law.log_term + law.dim * math.log1p(observations * law.rate))
+
+
+def new_ridge(dim: int, penalty: float) -> Ridge:
+    ridge = Ridge(
+        penalty, np.zeros((2, dim, dim)), np.zeros((3, dim)), np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros(2, np.int64)
+    )
+    clear(ridge)
+    return ridge
+
+
+def keep_arms(ridge: Ridge, columns: Floats) -> Ridge:
+    """The same estimate, keeping the scores of this arm set from now on."""
+    ridge = ridge._replace(columns=columns, score=np.zeros((3, columns.shape[1])))
+    rescore(ridge)
+    return ridge
+
+
+@kernel
+def rescore(ridge: Ridge) -> None:
+    appraise(ridge.vector[THETA], ridge.matrix[METRIC], ridge.columns, ridge.score[MEAN], ridge.score[SQUARE])
+
+
+@kernel
+def clear(ridge: Ridge) -> None:
+    """Forget everything: V = λI."""
+    ridge.matrix[:] = 0.0
+    for i in range(len(ridge.columns)):
+        ridge.matrix[V, i, i] = ridge.penalty
+        ridge.matrix[METRIC, i, i] = 1.0 / ridge.penalty
+    ridge.vector[:] = 0.0
+    ridge.count[:] = 0
+    rescore(ridge)
+
+
+@kernel
+def add(ridge: Ridge, x: Floats, r: float, weight: float) -> None:
+    """V += w·x·xᵀ, b += w·r·x by recursive least squares; a weight of −1 removes what was added with 1.
+
+    O(d² + nd): the fixed arms' scores follow by the same rank-one formulas (Sherman–Morrison).
+    """
+    d, n = ridge.columns.shape
+    v, metric = ridge.matrix[V], ridge.matrix[METRIC]
+    b, theta, gain = ridge.vector[B], ridge.vector[THETA], ridge.vector[GAIN]
+    mean, square, shadow = ridge.score[MEAN], ridge.score[SQUARE], ridge.score[SHADOW]
+
+    times(metric, x, gain)
+    predicted = q = 0.0
+    for j in range(d):
+        predicted += x[j] * theta[j]
+        q += x[j] * gain[j]
+    step = weight / (1.0 + weight * q)
+    move = step * (r - predicted)
+
+    for i in range(n):
+        shadow[i] = 0.0
+    for j in range(d):
+        for i in range(n):
+            shadow[i] += gain[j] * ridge.columns[j, i]
+    for i in range(n):
+        mean[i] += move * shadow[i]
+        square[i] -= step * shadow[i] * shadow[i]
+
+    # Scaling first makes each product commute, so the metric stays symmetric to the last bit.
+    sign = 1.0 if weight > 0.0 else -1.0
+    root = math.sqrt(abs(step))
+    for j in range(d):
+        b[j] += weight * r * x[j]
+        theta[j] += move * gain[j]
+        gain[j] *= root
+    for j in range(d):
+        for k in range(d):
+            v[j, k] += weight * x[j] * x[k]
+            metric[j, k] -= sign * gain[j] * gain[k]
+
+    ridge.count[OBSERVED] += 1 if weight > 0.0 else -1
+    ridge.count[STEPS] += 1
+    # Rounding adds up step by step; a fresh solve every so often bounds it at a few per cent of the cost.
+    if ridge.count[STEPS] >= max(1024, 32 * d):
+        refresh(ridge)
+
+
+@kernel
+def refresh(ridge: Ridge) -> None:
+    """Solve afresh from V and b."""
+    ridge.matrix[METRIC] = ridge.matrix[V]
+    invert(ridge.matrix[METRIC])
+    times(ridge.matrix[METRIC], ridge.vector[B], ridge.vector[THETA])
+    ridge.count[STEPS] = 0
+    rescore(ridge)
+
+
+@kernel
+def times(matrix: Floats, vector: Floats, out: Floats) -> None:
+    """out = matrix · vector for a symmetric matrix."""
+    out[:] = 0.0
+    for j in range(len(vector)):
+        for k in range(len(vector)):
+            out[k] += vector[j] * matrix[j, k]
+
+
+@kernel
+def invert(matrix: Floats) -> None:
+    """Invert a symmetric positive definite matrix in place (Gauss–Jordan; such a matrix needs no pivoting)."""
+    d = len(matrix)
+    for p in range(d):
+        pivot = 1.0 / matrix[p, p]
+        matrix[p, p] = 1.0
+        for j in range(d):
+            matrix[p, j] *= pivot
+        for i in range(d):
+            if i != p:
+                factor = matrix[i, p]
+                matrix[i, p] = 0.0
+                for j in range(d):
+                    matrix[i, j] -= factor * matrix[p, j]
+    for i in range(d):
+        for j in range(i):
+            matrix[j, i] = matrix[i, j]

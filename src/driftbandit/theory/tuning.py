@@ -1,0 +1,53 @@
+"""What the theory tells a policy to forget: Theorem 2's period and what Section 3.3 builds on it."""
+
+import math
+
+from driftbandit import _check
+
+
+def optimal_period(dim: int, horizon: int, path_length: float) -> int:
+    """Theorem 2, eq. 13: H = min(⌊d^¼ T^½ P_T^-½⌋, T); no restart (H = T) when P_T < √d/T."""
+    dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
+    path_length = _check.not_negative("path_length", path_length)
+    if path_length < math.sqrt(dim) / horizon:
+        return horizon
+    return min(max(math.floor(dim**0.25 * math.sqrt(horizon / path_length)), 1), horizon)
+
+
+def optimal_window(dim: int, horizon: int, path_length: float) -> int:
+    """The window w of WindowUCB: the same trade-off, so the same number as H ("Fixing the gap", Section 4.3)."""
+    return optimal_period(dim, horizon, path_length)
+
+
+def optimal_discount(dim: int, horizon: int, path_length: float) -> float:
+    """The discount γ = 1 − 1/τ of WeightUCB, τ as for the window; τ = 1 would discount everything, so at least 2."""
+    return 1.0 - 1.0 / max(optimal_period(dim, horizon, path_length), 2)
+
+
+def episode_length(dim: int, horizon: int) -> int:
+    """Bandits-over-bandits: Δ = ⌈d√T⌉, at most T."""
+    dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
+    return min(math.ceil(dim * math.sqrt(horizon)), horizon)
+
+
+def period_pool(dim: int, horizon: int, theta_norm: float = 1.0, episode: int | None = None) -> list[int]:
+    """Eq. 16: H_i = ⌊d^¼ S^-½ 2^(i-1)⌋ for i = 1 … ⌈½ log₂(ST)⌉ + 1.
+
+    As printed H_1 is 0 once S > √d, and H_N can exceed Δ: clipped to [1, Δ], doubles dropped.
+    """
+    episode = episode_length(dim, horizon) if episode is None else _check.whole("episode", episode)
+    theta_norm = _check.positive("theta_norm", theta_norm)
+    size = max(math.ceil(0.5 * math.log2(theta_norm * horizon)), 0) + 1
+    periods = (math.floor(dim**0.25 * theta_norm**-0.5 * 2**i) for i in range(size))
+    return sorted({min(max(period, 1), episode) for period in periods})
+
+
+def episode_reward_bound(
+    horizon: int, episode: int, theta_norm: float = 1.0, arm_norm: float = 1.0, noise: float = 1.0
+) -> float:
+    """Lemma 8: an episode's reward sum stays within Q = LSΔ + 2R√(Δ ln(T/√Δ)) with probability 1 − 2/T.
+
+    The lemma defines L_i without the absolute value that its words and its proof have.
+    """
+    spread = episode * math.log(horizon / math.sqrt(episode))
+    return arm_norm * theta_norm * episode + 2.0 * noise * math.sqrt(spread)

@@ -1,0 +1,146 @@
+"""A world: drift, arms, noise and delay, dealt in blocks of rounds that are the same for every policy."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from driftbandit import _check
+from driftbandit._chance import PAGE, Chance, Seed, generator, page_sizes, regroup
+from driftbandit._compile import kernel
+from driftbandit.arms import Ball, Convex, Dealt, Ellipsoid, FixedArms, Kept, best_value
+from driftbandit.delay import Delay, FixedDelay, Ints, Schedule
+from driftbandit.drift import Drift
+from driftbandit.noise import Noise
+
+Floats = NDArray[np.float64]
+
+THETA, ARMS, NOISE, DELAY = range(4)  # streams of chance
+
+
+@dataclass(frozen=True)
+class UnitArms:
+    """``count`` random arms of unit length: one set for all rounds, or ``fresh`` ones each round."""
+
+    count: int = 20
+    fresh: bool = False
+
+    def __post_init__(self) -> None:
+        _check.whole("count", self.count)
+
+    def draw(self, rng: np.random.Generator, dim: int, sets: int) -> Floats:
+        """(sets, dim, count), an arm a column."""
+        arms = rng.standard_normal((sets, dim, self.count))
+        arms /= np.sqrt(np.einsum("sdn,sdn->sn", arms, arms))[:, None, :]
+        return arms
+
+
+class Block(NamedTuple):
+    """Consecutive rounds, as a policy meets them."""
+
+    start: int
+    theta: Floats  # (B, d)
+    arms: Kept | Dealt | Convex
+    noise: Floats  # (B,)
+    best: Floats  # (B,): the greatest expected reward
+    arrivals: Ints  # the rounds whose rewards are told in this block …
+    upto: Ints  # (B + 1,): … those of the block's round i are arrivals[upto[i]:upto[i + 1]]
+
+
+@kernel
+def best_values(arms: Kept | Dealt | Convex, theta: Floats) -> Floats:
+    out = np.empty(len(theta))
+    best_value(arms, theta, out)
+    return out
+
+
+@dataclass(frozen=True)
+class World:
+    """``horizon`` rounds of a drift, with arms and noise.
+
+    ``arms``: UnitArms, FixedArms, a (n, d) array, Ball or Ellipsoid. A replicate is one draw of all that is random;
+    a seed and a replicate fix it, however the rounds are cut into blocks.
+    """
+
+    drift: Drift
+    noise: Noise
+    horizon: int
+    arms: UnitArms | FixedArms | Ball | Ellipsoid | ArrayLike = field(default_factory=UnitArms)
+    delay: Delay = FixedDelay(0)
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        _check.whole("horizon", self.horizon)
+        _check.seed(self.seed)
+        if not isinstance(self.arms, UnitArms | FixedArms | Ball | Ellipsoid):
+            object.__setattr__(self, "arms", FixedArms(self.arms))
+        if isinstance(self.arms, FixedArms) and self.arms.dim != self.dim:
+            raise ValueError(f"arms must have {self.dim} columns, as the drift has, got {self.arms.dim}")
+
+    @property
+    def dim(self) -> int:
+        return self.drift.dim
+
+    def deal(self, replicate: int = 0, block: int = PAGE) -> Iterator[Block]:
+        """The rounds of a replicate, ``block`` at a time."""
+        schedule = Schedule()
+        streams = zip(
+            regroup(self._path(replicate), block),
+            self._arms(replicate, block),
+            regroup(self.noise.deal(self.horizon, self._chance(replicate, NOISE)), block),
+            regroup(self.delay.deal(self.horizon, self._chance(replicate, DELAY)), block),
+            strict=False,
+        )
+        start = 0
+        for theta, arms, noise, delays in streams:
+            theta = np.ascontiguousarray(theta)
+            arrivals, upto = schedule.arrivals(start, delays)
+            yield Block(start, theta, arms, noise, best_values(arms, theta), arrivals, upto)
+            start += len(theta)
+
+    def path_length(self, replicate: int = 0) -> float:
+        """P_T = Σ‖θ_{t+1} − θ_t‖ of this replicate."""
+        return math.fsum(float(length) for page in self._steps(replicate) for length in page)
+
+    def change_points(self, replicate: int = 0) -> list[int]:
+        """The rounds, counted from 0, that begin a new θ."""
+        return (np.flatnonzero(np.concatenate(list(self._steps(replicate)))) + 1).tolist()
+
+    def _steps(self, replicate: int) -> Iterator[Floats]:
+        """‖θ_{t+1} − θ_t‖ for each t, in pages."""
+        last: Floats | None = None
+        for theta in self._path(replicate):
+            joined = theta if last is None else np.concatenate([last, theta])
+            yield np.linalg.norm(np.diff(joined, axis=0), axis=1)
+            last = theta[-1:]
+
+    def _path(self, replicate: int) -> Iterator[Floats]:
+        return self.drift.deal(self.horizon, self._chance(replicate, THETA))
+
+    def _chance(self, replicate: int, stream: int) -> Chance:
+        return partial(generator, self.seed, replicate, stream)
+
+    def _arms(self, replicate: int, block: int) -> Iterator[Kept | Dealt | Convex]:
+        chance = self._chance(replicate, ARMS)
+        if isinstance(self.arms, UnitArms) and self.arms.fresh:
+            yield from map(Dealt, regroup(self._fresh(self.arms, chance), block))
+            return
+        arms: Kept | Convex
+        if isinstance(self.arms, UnitArms):
+            arms = Kept(self.arms.draw(chance(0), self.dim, 1)[0])
+        elif isinstance(self.arms, FixedArms):
+            arms = Kept(self.arms.columns)
+        else:
+            assert isinstance(self.arms, Ball | Ellipsoid)
+            arms = Convex(self.arms.factor(self.dim))
+        for _ in page_sizes(self.horizon, block):
+            yield arms
+
+    def _fresh(self, arms: UnitArms, chance: Chance) -> Iterator[Floats]:
+        most = max(2**20 // (self.dim * arms.count), 1)  # at most 8 MiB a page
+        for page, size in enumerate(page_sizes(self.horizon, min(PAGE, most))):
+            yield arms.draw(chance(page), self.dim, size)

@@ -1,0 +1,6 @@
+from typing import Any
+
+from . import config as config
+
+def njit(**options: Any) -> Any: ...
+def typeof(value: object) -> Any: ...

@@ -1,0 +1,3 @@
+from typing import Any
+
+def overload(function: Any, **options: Any) -> Any: ...
