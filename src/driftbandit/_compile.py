@@ -37,15 +37,28 @@ def cache_folder() -> Path:
 _FOLDER = cache_folder()
 
 
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile on first use, for float64 arrays and plain loops, without the GIL; kept on disk.
+# No fastmath: reassociation and fused operations would make the last bit depend on the machine.
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+# Without numba's reference counts a round of RestartUCB takes a third of the time. The price: such a kernel can
+# allocate no array, so scratch space comes in as an argument.
+_COUNTED, _UNCOUNTED = {**_OPTIONS, "_nrt": True}, {**_OPTIONS, "_nrt": False}
 
-    No fastmath: reassociation and fused operations would make the last bit depend on the machine.
-    """
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile on first use, without the GIL, and keep on disk. Plain loops on float64 arrays; allocates nothing."""
+    return _compiled(function, _UNCOUNTED)
+
+
+def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """A kernel that may make arrays of its own, for where a round is costly anyway."""
+    return _compiled(function, _COUNTED)
+
+
+def _compiled(function: Callable[P, R], options: dict[str, bool | str]) -> Callable[P, R]:
     # numba reads the folder once, here; other users of numba in this process keep their own.
     kept, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
     try:
-        compiled: Callable[P, R] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        compiled: Callable[P, R] = numba.njit(cache=True, **options)(function)
         return compiled
     finally:
         config.CACHE_DIR = kept
@@ -60,7 +73,8 @@ class Verb:
     def __init__(self, stub: Callable[..., Any]) -> None:
         functools.update_wrapper(self, stub)
         self._ways: dict[type, Callable[..., Any]] = {}
-        overload(self, strict=False)(lambda state, *args: self._ways[state.instance_class])
+        options = {**_UNCOUNTED, "forceinline": True}  # a state is some sixty words: dear to pass, free to inline
+        overload(self, strict=False, jit_options=options)(lambda state, *_: self._ways[state.instance_class])
 
     def of(self, state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def register(way: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,3 +99,4 @@ def bind(function: Callable[..., R], *example: object) -> Callable[..., R]:
     dispatcher.compile(types)
     entry: Callable[..., R] = dispatcher.get_overload(types)
     return entry
+

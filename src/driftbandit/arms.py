@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit import _check
 from driftbandit._compile import Verb, kernel
 from driftbandit.choice import appraise, farthest, pick
-from driftbandit.ridge import MEAN, METRIC, SQUARE, THETA, Ridge
+from driftbandit.ridge import METRIC, THETA, Ridge
 
 Floats = NDArray[np.float64]
 
@@ -102,6 +102,7 @@ class Dealt(NamedTuple):
     """A new set each round."""
 
     columns: Floats  # (B, d, n)
+    score: Floats  # (3, n): scratch
 
 
 class Convex(NamedTuple):
@@ -126,9 +127,8 @@ def _choose_kept(arms: Kept, i: int, ridge: Ridge, beta: float, luck: Floats, x:
 @choose.of(Dealt)
 def _choose_dealt(arms: Dealt, i: int, ridge: Ridge, beta: float, luck: Floats, x: Floats) -> int:
     columns = arms.columns[i]
-    score = np.empty((3, columns.shape[1]))
-    appraise(ridge.vector[THETA], ridge.matrix[METRIC], columns, score[MEAN], score[SQUARE])
-    arm = pick(score, beta, luck[0])
+    appraise(ridge.vector[THETA], ridge.matrix[METRIC], columns, arms.score)
+    arm = pick(arms.score, beta, luck[0])
     for j in range(len(x)):
         x[j] = columns[j, arm]
     return arm

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from driftbandit._compile import kernel
+from driftbandit._compile import allocating_kernel, kernel
 
 Floats = NDArray[np.float64]
 
@@ -17,10 +17,10 @@ TIE = 1e-10  # indices this close, relative to their size, are a tie: far above 
 
 
 @kernel
-def appraise(theta: Floats, metric: Floats, columns: Floats, mean: Floats, square: Floats) -> None:
-    """mean_i = ⟨x_i, θ̂⟩ and square_i = x_iᵀ·metric·x_i for every column x_i; reads the lower triangle only."""
+def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
+    """Score every column x: row 0 ⟨x, θ̂⟩, row 1 xᵀ·metric·x (from the lower triangle), row 2 scratch."""
     d, n = columns.shape
-    row = np.empty(n)
+    mean, square, row = score[0], score[1], score[2]
     for i in range(n):
         mean[i] = 0.0
         square[i] = 0.0
@@ -39,7 +39,7 @@ def appraise(theta: Floats, metric: Floats, columns: Floats, mean: Floats, squar
 
 @kernel
 def pick(score: Floats, beta: float, u: float) -> int:
-    """The arm of the greatest index mean + β√square (rows 0, 1; row 2 is scratch); u in [0, 1) decides among ties."""
+    """The arm of the greatest index mean + β√square; u in [0, 1) decides among ties."""
     mean, square, index = score[0], score[1], score[2]
     n = len(mean)
     for i in range(n):
@@ -64,7 +64,7 @@ def pick(score: Floats, beta: float, u: float) -> int:
     return best
 
 
-@kernel
+@allocating_kernel
 def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, luck: Floats, x: Floats) -> None:
     """x = argmax ⟨x, θ̂⟩ + β‖x‖_metric over {Fz : ‖z‖ ≤ 1}, exactly.
 
@@ -111,7 +111,7 @@ def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, luck: F
             x[i] += factor[i, j] * z[j]
 
 
-@kernel
+@allocating_kernel
 def boundary(a: Floats, s: Floats, luck: Floats) -> Floats:
     """The unit vector u with ‖a + s∘u‖ greatest, for s ascending."""
     d = len(a)

@@ -38,20 +38,21 @@ def play_block(
     state: Any, block: Block, luck: Floats, arms_out: Floats, rewards_out: Floats, total: Floats, regret: Floats
 ) -> None:
     """Play a block. Decisions whose reward is still out wait in ``arms_out`` and ``rewards_out``, a row a round."""
-    slots = len(rewards_out)
+    mask = len(rewards_out) - 1  # a power of two less one: a remainder would cost as much as the choice
     for i in range(len(block.noise)):
         t = block.start + i
-        x = arms_out[t % slots]
+        x = arms_out[t & mask]
         beta = begin(state, t, luck[i])
         choose(block.arms, i, state.ridge, beta, luck[i], x)
         expected = 0.0
         for j in range(len(x)):
             expected += x[j] * block.theta[i, j]
-        rewards_out[t % slots] = expected + block.noise[i]
+        rewards_out[t & mask] = expected + block.noise[i]
         total[0] += block.best[i] - expected
         regret[i] = total[0]
-        for s in block.arrivals[block.upto[i] : block.upto[i + 1]]:
-            learn(state, s, arms_out[s % slots], rewards_out[s % slots])
+        for k in range(block.upto[i], block.upto[i + 1]):
+            s = block.arrivals[k]
+            learn(state, s, arms_out[s & mask], rewards_out[s & mask])
 
 
 class CompiledRun:
@@ -59,7 +60,7 @@ class CompiledRun:
 
     def __init__(self, policy: Policy, world: World) -> None:
         self.policy = policy
-        slots = world.delay.longest + 1
+        slots = 1 << world.delay.longest.bit_length()
         self.arms_out, self.rewards_out = np.zeros((slots, world.dim)), np.zeros(slots)
         self.total = np.zeros(1)
 

@@ -66,7 +66,7 @@ def keep_arms(ridge: Ridge, columns: Floats) -> Ridge:
 
 @kernel
 def rescore(ridge: Ridge) -> None:
-    appraise(ridge.vector[THETA], ridge.matrix[METRIC], ridge.columns, ridge.score[MEAN], ridge.score[SQUARE])
+    appraise(ridge.vector[THETA], ridge.matrix[METRIC], ridge.columns, ridge.score)
 
 
 @kernel
@@ -131,7 +131,10 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> None:
 @kernel
 def refresh(ridge: Ridge) -> None:
     """Solve afresh from V and b."""
-    ridge.matrix[METRIC] = ridge.matrix[V]
+    d = len(ridge.columns)
+    for i in range(d):
+        for j in range(d):
+            ridge.matrix[METRIC, i, j] = ridge.matrix[V, i, j]
     invert(ridge.matrix[METRIC])
     times(ridge.matrix[METRIC], ridge.vector[B], ridge.vector[THETA])
     ridge.count[STEPS] = 0

@@ -52,10 +52,8 @@ class Block(NamedTuple):
 
 
 @kernel
-def best_values(arms: Kept | Dealt | Convex, theta: Floats) -> Floats:
-    out = np.empty(len(theta))
+def fill_best(arms: Kept | Dealt | Convex, theta: Floats, out: Floats) -> None:
     best_value(arms, theta, out)
-    return out
 
 
 @dataclass(frozen=True)
@@ -97,9 +95,9 @@ class World:
         )
         start = 0
         for theta, arms, noise, delays in streams:
-            theta = np.ascontiguousarray(theta)
-            arrivals, upto = schedule.arrivals(start, delays)
-            yield Block(start, theta, arms, noise, best_values(arms, theta), arrivals, upto)
+            theta, best = np.ascontiguousarray(theta), np.empty(len(theta))
+            fill_best(arms, theta, best)
+            yield Block(start, theta, arms, noise, best, *schedule.arrivals(start, delays))
             start += len(theta)
 
     def path_length(self, replicate: int = 0) -> float:
@@ -127,7 +125,9 @@ class World:
     def _arms(self, replicate: int, block: int) -> Iterator[Kept | Dealt | Convex]:
         chance = self._chance(replicate, ARMS)
         if isinstance(self.arms, UnitArms) and self.arms.fresh:
-            yield from map(Dealt, regroup(self._fresh(self.arms, chance), block))
+            score = np.empty((3, self.arms.count))
+            for columns in regroup(self._fresh(self.arms, chance), block):
+                yield Dealt(columns, score)
             return
         arms: Kept | Convex
         if isinstance(self.arms, UnitArms):

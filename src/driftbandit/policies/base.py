@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
 MOST_WAITING = 1_000_000  # decisions remembered until their reward comes
 CONVEX = (Ball, Ellipsoid)
+FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +107,7 @@ class Policy(ABC):
         self.rounds = 0
         self._waiting: dict[int, Decision] = {}
         self._kept: FixedArms | None = None
-        self._luck_from = -LUCK_ROUNDS
+        self._no_scratch()
 
     @abstractmethod
     def _new_state(self) -> Any:
@@ -141,11 +142,14 @@ class Policy(ABC):
             index, arm = None, np.empty(self.dim)
             self._decide_convex(self.state, t, self._luck, place, arms.factor(self.dim), arm)
         else:
-            rows = self._as_rows(arms)
-            index = self._decide_rows(self.state, t, self._luck, place, rows, self.arm_norm)
+            if arms.__class__ is not np.ndarray or arms.shape != self._shape or not is_plain(arms):
+                arms = self._as_rows(arms)
+            arm = np.empty(self.dim)
+            index = self._decide_rows(
+                self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm
+            )
             if index < 0:
                 self._check_length(_check.longest_row("arms", _check.array("arms", arms, 2)))
-            arm = rows[index].copy()
         self.rounds = t + 1
         self._waiting[t] = decision = Decision(t, index, arm)
         return decision
@@ -175,6 +179,11 @@ class Policy(ABC):
             self.state = self._with_ridge(self.state, keep_arms(self.state.ridge, arms.columns))
         self._kept = arms
 
+    def _no_scratch(self) -> None:
+        """What a policy can do without: luck drawn ahead, space for the arms of a round."""
+        self._luck_from = -LUCK_ROUNDS
+        self._shape: tuple[int, ...] = ()
+
     def _draw_luck(self) -> int:
         place = self.rounds % LUCK_ROUNDS
         self._luck_from = self.rounds - place
@@ -184,13 +193,13 @@ class Policy(ABC):
         return place
 
     def _as_rows(self, arms: ArrayLike) -> Floats:
-        rows: Floats
-        if type(arms) is np.ndarray and arms.dtype == np.float64 and arms.flags.c_contiguous and arms.ndim == 2:
-            rows = arms
-        else:
-            rows = _check.array("arms", arms, 2)
-        if rows.shape[1] != self.dim or not len(rows):
-            raise ValueError(f"arms must have shape (n, {self.dim}) with n at least 1, got {rows.shape}")
+        """The arms as the kernel wants them, and scratch space for as many."""
+        rows = _check.array("arms", arms, 2)
+        if rows.shape[1] != self.dim:
+            raise ValueError(f"arms must have shape (n, {self.dim}), got {rows.shape}")
+        if rows.shape != self._shape:
+            self._shape = rows.shape
+            self._columns, self._score = np.empty((self.dim, len(rows))), np.empty((3, len(rows)))
         return rows
 
     def _check_length(self, longest: float) -> None:
@@ -204,7 +213,8 @@ class Policy(ABC):
 
     @cached_property
     def _decide_rows(self) -> Callable[..., int]:
-        return bind(decide_rows, self.state, 0, np.empty((1, 4)), 0, np.empty((1, 1)), 1.0)
+        square = np.empty((1, 1))
+        return bind(decide_rows, self.state, 0, np.empty((1, 4)), 0, square, 1.0, square, square, np.empty(1))
 
     @cached_property
     def _decide_kept(self) -> Callable[..., int]:
@@ -246,7 +256,7 @@ class Policy(ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._luck_from = -LUCK_ROUNDS
+        self._no_scratch()
 
     def __copy__(self) -> Self:
         return copy.deepcopy(self)
@@ -278,6 +288,11 @@ class Policy(ABC):
         for t, index, arm in zip(*(arrays[f"waiting.{part}"] for part in ("round", "index", "arm")), strict=True):
             policy._waiting[int(t)] = Decision(int(t), None if index < 0 else int(index), arm.copy())
         return policy
+
+
+def is_plain(array: NDArray[Any]) -> bool:
+    """Laid out as kernels expect: native float64, contiguous."""
+    return array.dtype is FLOAT64 and array.flags.c_contiguous
 
 
 def tuned(policy: Policy, name: str, formula: Callable[[int, int, float], Any]) -> Any:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from driftbandit._compile import kernel
 from driftbandit.choice import appraise, farthest, pick
 from driftbandit.policies.verbs import begin, learn
-from driftbandit.ridge import MEAN, METRIC, SQUARE, THETA
+from driftbandit.ridge import METRIC, THETA
 
 Floats = NDArray[np.float64]
 
@@ -16,11 +16,12 @@ SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
 
 
 @kernel
-def decide_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float) -> int:
-    """Choose among the rows; −1, with nothing changed, if one of them is too long or not finite."""
+def decide_rows(
+    state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float, columns: Floats, score: Floats, x: Floats
+) -> int:
+    """Choose among the rows and copy the choice into x; −1, with nothing changed, if a row is too long or not finite."""
     n, d = rows.shape
     limit = longest * longest * SLACK * SLACK
-    columns = np.empty((d, n))
     for i in range(n):
         square = 0.0
         for j in range(d):
@@ -29,9 +30,11 @@ def decide_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, long
         if not square <= limit:
             return -1
     beta = begin(state, t, luck[place])
-    ridge, score = state.ridge, np.empty((3, n))
-    appraise(ridge.vector[THETA], ridge.matrix[METRIC], columns, score[MEAN], score[SQUARE])
-    return pick(score, beta, luck[place, 0])
+    appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
+    arm = pick(score, beta, luck[place, 0])
+    for j in range(d):
+        x[j] = rows[arm, j]
+    return arm
 
 
 @kernel

@@ -35,8 +35,9 @@ def exp3_ix(choices: int, plays: int) -> Meta:
 def draw(meta: Meta, u: float) -> int:
     """Renew the probabilities and draw a choice by u in [0, 1)."""
     count = len(meta.chance)
-    top = meta.log_weight.max()
-    total = 0.0
+    top, total = meta.log_weight[0], 0.0
+    for i in range(1, count):
+        top = max(top, meta.log_weight[i])
     for i in range(count):
         meta.chance[i] = math.exp(meta.log_weight[i] - top)
         total += meta.chance[i]

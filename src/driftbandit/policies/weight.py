@@ -48,9 +48,9 @@ def solve(state: WeightState) -> None:
     penalty, metric = ridge.penalty, ridge.matrix[METRIC]
     data2, inverse, product = state.matrix[DATA2], state.matrix[INVERSE], state.matrix[PRODUCT]
     d = len(metric)
-    inverse[:] = ridge.matrix[V]
     for i in range(d):
-        inverse[i, i] += penalty
+        for j in range(d):
+            inverse[i, j] = ridge.matrix[V, i, j] + (penalty if i == j else 0.0)
     invert(inverse)
     times(inverse, ridge.vector[B], ridge.vector[THETA])
     product[:] = 0.0
@@ -70,9 +70,12 @@ def solve(state: WeightState) -> None:
 @begin.of(WeightState)
 def _begin(state: WeightState, t: int, luck: Floats) -> float:
     g = state.discount
-    state.ridge.vector[B] *= g
-    state.ridge.matrix[V] *= g
-    state.matrix[DATA2] *= g * g
+    b, data, data2 = state.ridge.vector[B], state.ridge.matrix[V], state.matrix[DATA2]
+    for i in range(len(b)):
+        b[i] *= g
+        for j in range(len(b)):
+            data[i, j] *= g
+            data2[i, j] *= g * g
     state.mass[0] *= g * g
     state.clock[0] = t
     solve(state)

@@ -59,7 +59,8 @@ def _learn(state: WindowState, s: int, x: Floats, r: float) -> None:
     evict(state, slot)
     add(state.ridge, x, r, 1.0)
     state.rounds[slot] = s
-    state.arms[slot] = x
+    for j in range(len(x)):
+        state.arms[slot, j] = x[j]
     state.rewards[slot] = r
 
 

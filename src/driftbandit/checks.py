@@ -1,0 +1,201 @@
+"""Conformance: what anyone may expect of a policy, as checks that any policy can be put through.
+
+A policy under check is any object with ``select(arms)`` → decision (with ``arm``) and ``update(decision, reward)``.
+"""
+
+import copy
+import pickle
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Check = Callable[[Any, int], None]
+
+CHECKS: dict[str, Check] = {}
+
+
+class CheckFailed(AssertionError):
+    """A policy does not keep a promise; the message names the check."""
+
+
+def check(function: Check) -> Check:
+    CHECKS[function.__name__] = function
+    return function
+
+
+def check_policy(policy: Any, dim: int | None = None) -> list[str]:
+    """Put a fresh policy through every check; return their names, or raise CheckFailed at the first that fails.
+
+    The policy itself is left as it is: each check works on a deep copy. Arms are at most of unit length.
+
+    >>> from driftbandit import RestartUCB
+    >>> len(check_policy(RestartUCB(3, period=100))) == len(CHECKS)
+    True
+    """
+    dim = policy.dim if dim is None else dim
+    for name, function in CHECKS.items():
+        try:
+            function(copy.deepcopy(policy), dim)
+        except Exception as error:
+            raise CheckFailed(f"{name}: {function.__doc__} [{type(error).__name__}: {error}]") from error
+    return list(CHECKS)
+
+
+def unit_arms(rng: np.random.Generator, n: int, dim: int) -> Floats:
+    arms = rng.standard_normal((n, dim))
+    return arms / np.linalg.norm(arms, axis=1, keepdims=True)
+
+
+def play(policy: Any, dim: int, rounds: int, seed: int = 0) -> list[Floats]:
+    """Play some rounds against a fixed θ and return the chosen arms: what a policy shows of its state."""
+    rng = np.random.default_rng(seed)
+    theta = unit_arms(rng, 1, dim)[0]
+    chosen = []
+    for _ in range(rounds):
+        decision = policy.select(unit_arms(rng, 8, dim))
+        policy.update(decision, float(decision.arm @ theta + 0.1 * rng.standard_normal()))
+        chosen.append(np.array(decision.arm))
+    return chosen
+
+
+def expect(truth: bool, message: str) -> None:
+    if not truth:
+        raise AssertionError(message)
+
+
+def expect_same_future(policy: Any, twin: Any, dim: int, why: str) -> None:
+    expect(np.array_equal(play(policy, dim, 60, seed=9), play(twin, dim, 60, seed=9)), why)
+
+
+def expect_refusal(policy: Any, dim: int, action: Callable[[Any], object], what: str) -> None:
+    """The action must raise a ValueError and leave the policy as it was."""
+    twin = copy.deepcopy(policy)
+    try:
+        action(policy)
+    except ValueError:
+        expect_same_future(policy, twin, dim, f"{what} changed the policy")
+    else:
+        raise AssertionError(f"{what} raised no ValueError")
+
+
+@check
+def chooses_an_offered_arm(policy: Any, dim: int) -> None:
+    """The chosen arm is one of those offered, whatever their number."""
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 5, 50, 3):
+        arms = unit_arms(rng, n, dim)
+        decision = policy.select(arms)
+        expect(any(np.array_equal(decision.arm, arm) for arm in arms), f"chose no offered arm of {n}")
+        policy.update(decision, 0.5)
+
+
+@check
+def same_seed_same_choices(policy: Any, dim: int) -> None:
+    """Two copies that see the same choose the same."""
+    expect_same_future(policy, copy.deepcopy(policy), dim, "copies chose differently")
+
+
+@check
+def copies_are_independent(policy: Any, dim: int) -> None:
+    """What a copy or an unpickled policy learns stays with it, and either goes on as the original would."""
+    play(policy, dim, 20)
+    first, second, third = copy.deepcopy(policy), pickle.loads(pickle.dumps(policy)), copy.copy(policy)
+    play(first, dim, 20, seed=5)
+    play(third, dim, 20, seed=6)
+    expect_same_future(policy, second, dim, "an unpickled policy, or one whose copies learned, chose differently")
+
+
+@check
+def learns_from_rewards(policy: Any, dim: int) -> None:
+    """In an easy world that stands still it earns more than choosing at random."""
+    rng = np.random.default_rng(3)
+    theta = unit_arms(rng, 1, dim)[0]
+    earned = average = 0.0
+    for _ in range(600):
+        arms = unit_arms(rng, 10, dim)
+        decision = policy.select(arms)
+        reward = float(decision.arm @ theta)
+        policy.update(decision, reward)
+        earned, average = earned + reward, average + float((arms @ theta).mean())
+    expect(earned > average + 30.0, f"earned {earned:.0f} in 600 rounds, random choice about {average:.0f}")
+
+
+@check
+def a_decision_is_used_once(policy: Any, dim: int) -> None:
+    """A second reward for a decision, and one for a decision of another policy, are refused."""
+    arms = unit_arms(np.random.default_rng(4), 6, dim)
+    other = copy.deepcopy(policy)
+    decision = policy.select(arms)
+    policy.update(decision, 0.3)
+    expect_refusal(policy, dim, lambda p: p.update(decision, 0.3), "a used decision")
+    for _ in range(5):
+        stranger = other.select(arms)
+    expect_refusal(policy, dim, lambda p: p.update(stranger, 0.3), "another policy's decision")
+
+
+@check
+def bad_arms_are_refused(policy: Any, dim: int) -> None:
+    """Wrong shapes, empty sets, NaN and infinity raise a ValueError and change nothing."""
+    play(policy, dim, 10)
+    good = unit_arms(np.random.default_rng(5), 4, dim)
+    nan, infinite = good.copy(), good.copy()
+    nan[2, dim - 1], infinite[0, 0] = np.nan, np.inf
+    bad = {
+        "NaN in arms": nan,
+        "infinity in arms": infinite,
+        "an empty set": np.empty((0, dim)),
+        "one dimension too few": good[0],
+        "one dimension too many": good[None],
+        "a column too many": np.hstack([good, good[:, :1]]),
+        "words for arms": [["a"] * dim],
+    }
+    for what, arms in bad.items():
+        expect_refusal(copy.deepcopy(policy), dim, lambda p, arms=arms: p.select(arms), what)  # type: ignore[misc]
+
+
+@check
+def bad_rewards_are_refused(policy: Any, dim: int) -> None:
+    """A reward that is not a finite number raises a ValueError, and the decision still waits for its reward."""
+    decision = policy.select(unit_arms(np.random.default_rng(6), 4, dim))
+    for reward in (np.nan, np.inf, -np.inf, None, "much"):
+        expect_refusal(copy.deepcopy(policy), dim, lambda p, r=reward: p.update(decision, r), f"reward {reward}")  # type: ignore[misc]
+        try:
+            policy.update(decision, reward)
+        except ValueError:
+            continue
+    policy.update(decision, 0.5)
+
+
+@check
+def rewards_may_come_late_and_in_any_order(policy: Any, dim: int) -> None:
+    """Rewards may wait while rounds go on, some may never come, and their order does not change what follows."""
+    rng = np.random.default_rng(7)
+    decisions = [policy.select(unit_arms(rng, 6, dim)) for _ in range(12)]
+    rewards = rng.uniform(-1, 1, 12)
+    other = copy.deepcopy(policy)
+    for k in range(10):
+        policy.update(decisions[k], float(rewards[k]))
+    for k in rng.permutation(10):
+        other.update(decisions[k], float(rewards[k]))
+    expect_same_future(policy, other, dim, "the order of arrival changed the choices")
+
+
+@check
+def saves_and_loads(policy: Any, dim: int) -> None:
+    """Where it has ``save``: the loaded policy goes on exactly as the saved one, decisions in waiting included."""
+    if not hasattr(policy, "save"):
+        return
+    play(policy, dim, 30)
+    decision = policy.select(unit_arms(np.random.default_rng(8), 6, dim))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "policy.npz"
+        policy.save(path)
+        loaded = type(policy).load(path)
+    policy.update(decision, 0.4)
+    loaded.update(decision, 0.4)
+    expect_same_future(policy, loaded, dim, "the loaded policy chose differently")
