@@ -1,15 +1,37 @@
 from . import checks as checks
 from . import theory as theory
-from .arms import Ball, Ellipsoid, FixedArms
-from .delay import DelayArray, FixedDelay, GeometricDelay, UniformDelay
-from .drift import Abrupt, CalmBurst, Constant, Gradual, Path, RandomWalk, Seasonal, Switching
-from .noise import Gaussian, NoiseArray, Rademacher, Uniform
-from .play import Result, play
-from .policies.base import Decision, Estimate, Policy
-from .policies.bob import BanditOverBandit
-from .policies.restart import OracleRestartUCB, RestartUCB, StaticUCB
-from .policies.weight import WeightUCB
-from .policies.window import WindowUCB
-from .world import Block, UnitArms, World
+from .arms import Ball as Ball
+from .arms import Ellipsoid as Ellipsoid
+from .arms import FixedArms as FixedArms
+from .delay import DelayArray as DelayArray
+from .delay import FixedDelay as FixedDelay
+from .delay import GeometricDelay as GeometricDelay
+from .delay import UniformDelay as UniformDelay
+from .drift import Abrupt as Abrupt
+from .drift import CalmBurst as CalmBurst
+from .drift import Constant as Constant
+from .drift import Gradual as Gradual
+from .drift import Path as Path
+from .drift import RandomWalk as RandomWalk
+from .drift import Seasonal as Seasonal
+from .drift import Switching as Switching
+from .noise import Gaussian as Gaussian
+from .noise import NoiseArray as NoiseArray
+from .noise import Rademacher as Rademacher
+from .noise import Uniform as Uniform
+from .play import Result as Result
+from .play import play as play
+from .policies.base import Decision as Decision
+from .policies.base import Estimate as Estimate
+from .policies.base import Policy as Policy
+from .policies.bob import BanditOverBandit as BanditOverBandit
+from .policies.restart import OracleRestartUCB as OracleRestartUCB
+from .policies.restart import RestartUCB as RestartUCB
+from .policies.restart import StaticUCB as StaticUCB
+from .policies.weight import WeightUCB as WeightUCB
+from .policies.window import WindowUCB as WindowUCB
+from .world import Block as Block
+from .world import UnitArms as UnitArms
+from .world import World as World
 
 __version__: str

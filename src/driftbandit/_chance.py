@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Seed = int | Sequence[int]
 Chance = Callable[[int], np.random.Generator]  # the generator of the k-th page, or segment
-Number = TypeVar("Number", np.float64, np.int64)
+Number = TypeVar("Number", bound=np.generic)
 
 PAGE = 4096  # rounds drawn from one generator; part of what a seed means, so it never changes
 

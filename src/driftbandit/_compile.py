@@ -38,7 +38,7 @@ _FOLDER = cache_folder()
 
 
 # No fastmath: reassociation and fused operations would make the last bit depend on the machine.
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 # Without numba's reference counts a round of RestartUCB takes a third of the time. The price: such a kernel can
 # allocate no array, so scratch space comes in as an argument.
 _COUNTED, _UNCOUNTED = {**_OPTIONS, "_nrt": True}, {**_OPTIONS, "_nrt": False}
@@ -54,7 +54,7 @@ def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _compiled(function, _COUNTED)
 
 
-def _compiled(function: Callable[P, R], options: dict[str, bool | str]) -> Callable[P, R]:
+def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
     # numba reads the folder once, here; other users of numba in this process keep their own.
     kept, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
     try:
@@ -73,7 +73,10 @@ class Verb:
     def __init__(self, stub: Callable[..., Any]) -> None:
         functools.update_wrapper(self, stub)
         self._ways: dict[type, Callable[..., Any]] = {}
-        options = {**_UNCOUNTED, "forceinline": True}  # a state is some sixty words: dear to pass, free to inline
+        options = {
+            **_UNCOUNTED,
+            "forceinline": True,
+        }  # a state is some sixty words: dear to pass, free to inline
         overload(self, strict=False, jit_options=options)(lambda state, *_: self._ways[state.instance_class])
 
     def of(self, state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -99,4 +102,3 @@ def bind(function: Callable[..., R], *example: object) -> Callable[..., R]:
     dispatcher.compile(types)
     entry: Callable[..., R] = dispatcher.get_overload(types)
     return entry
-

@@ -10,14 +10,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from driftbandit import _check
 from driftbandit._compile import Verb, kernel
+from driftbandit._types import Floats
 from driftbandit.choice import appraise, farthest, pick
 from driftbandit.ridge import METRIC, THETA, Ridge
-
-Floats = NDArray[np.float64]
 
 
 class FixedArms:
@@ -72,7 +71,7 @@ class Ball:
 class Ellipsoid:
     """Every x with xᵀ·shape⁻¹·x ≤ 1: half-axes are the square roots of the shape's eigenvalues."""
 
-    shape: Sequence[Sequence[float]]
+    shape: ArrayLike
     longest: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -87,9 +86,10 @@ class Ellipsoid:
 
     def factor(self, dim: int) -> Floats:
         """F such that the set is {Fz : ‖z‖ ≤ 1}."""
-        if len(self.shape) != dim:
-            raise ValueError(f"shape must be ({dim}, {dim}) here, got ({len(self.shape)}, {len(self.shape)})")
-        return np.linalg.cholesky(np.array(self.shape))
+        matrix = np.array(self.shape)
+        if len(matrix) != dim:
+            raise ValueError(f"shape must be ({dim}, {dim}) here, got {matrix.shape}")
+        return np.linalg.cholesky(matrix)
 
 
 class Kept(NamedTuple):
@@ -114,6 +114,7 @@ class Convex(NamedTuple):
 @Verb
 def choose(arms: Any, i: int, ridge: Ridge, beta: float, luck: Floats, x: Floats) -> int:
     """Write into x the optimistic choice of the block's round i; return its index, or −1 where arms have none."""
+    raise NotImplementedError
 
 
 @choose.of(Kept)
@@ -142,7 +143,7 @@ def _choose_convex(arms: Convex, i: int, ridge: Ridge, beta: float, luck: Floats
 
 @Verb
 def best_value(arms: Any, theta: Floats, out: Floats) -> None:
-    """max ⟨x, θ_t⟩ over the arms of each round, summed in the order the loop uses, so that the best arm's regret is 0."""
+    """max ⟨x, θ_t⟩ over the arms of each round, summed in the loop's order, so that the best arm's regret is 0."""
 
 
 @kernel

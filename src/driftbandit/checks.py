@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from driftbandit._types import Floats
+
 Check = Callable[[Any, int], None]
 
 CHECKS: dict[str, Check] = {}
@@ -48,7 +48,8 @@ def check_policy(policy: Any, dim: int | None = None) -> list[str]:
 
 def unit_arms(rng: np.random.Generator, n: int, dim: int) -> Floats:
     arms = rng.standard_normal((n, dim))
-    return arms / np.linalg.norm(arms, axis=1, keepdims=True)
+    arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+    return arms
 
 
 def play(policy: Any, dim: int, rounds: int, seed: int = 0) -> list[Floats]:

@@ -7,11 +7,9 @@ round is four uniform numbers: [0] and [1] break ties here, the rest are the pol
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from driftbandit._compile import allocating_kernel, kernel
-
-Floats = NDArray[np.float64]
+from driftbandit._types import Floats
 
 TIE = 1e-10  # indices this close, relative to their size, are a tie: far above rounding, far below any effect
 

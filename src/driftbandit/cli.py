@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from driftbandit import __version__
 
@@ -39,18 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def at_least(least: int) -> type[int]:
+def at_least(least: int) -> Callable[[str], int]:
     """A type for argparse: a whole number not below ``least``."""
 
-    class WholeNumber(int):
-        def __new__(cls, text: str) -> "WholeNumber":
-            number = super().__new__(cls, text.replace("_", "").replace(",", ""))
-            if number < least:
-                raise argparse.ArgumentTypeError(f"must be at least {least}, got {number}")
-            return number
+    def whole_number(text: str) -> int:
+        number = int(text.replace(",", ""))
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {number}")
+        return number
 
-    WholeNumber.__name__ = "whole number"
-    return WholeNumber
+    return whole_number
 
 
 def reproduce(chosen: argparse.Namespace) -> None:
@@ -69,10 +68,7 @@ def reproduce(chosen: argparse.Namespace) -> None:
                 f"{name} world (the first run compiles for half a minute)",
                 total=chosen.horizon * chosen.repetitions * len(policies),
             )
-            result = play(
-                policies, world, replicates=int(chosen.repetitions),
-                progress=lambda rounds, bar=bar, task=task: bar.advance(task, rounds),
-            )  # fmt: skip
+            result = play(policies, world, replicates=chosen.repetitions, progress=partial(bar.advance, task))
         table = Table(
             title=f"{name} world: T = {chosen.horizon:,}, P_T = {world.path_length():.2f}, "
             f"memory τ = {memory:,}, {chosen.repetitions} repetitions"

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from driftbandit import _check
 from driftbandit._chance import Chance, page_sizes, pages_of
-
-Ints = NDArray[np.int64]
+from driftbandit._types import Ints
 
 
 class Delay(ABC):

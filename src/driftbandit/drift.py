@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from driftbandit import _check
 from driftbandit._chance import PAGE, Chance, page_sizes, pages_of
 from driftbandit._compile import kernel
-
-Floats = NDArray[np.float64]
+from driftbandit._types import Floats
 
 
 class Drift(ABC):

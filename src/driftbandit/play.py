@@ -6,21 +6,18 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from driftbandit import _check
 from driftbandit._chance import PAGE, luck
 from driftbandit._compile import kernel
+from driftbandit._types import Floats, Ints
 from driftbandit.arms import Dealt, FixedArms, Kept, choose
 from driftbandit.policies.base import Policy
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.world import Block, World
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Player(Protocol):
@@ -35,7 +32,13 @@ Maker = Callable[[World, int], Player]  # for policies that depend on the world 
 
 @kernel
 def play_block(
-    state: Any, block: Block, luck: Floats, arms_out: Floats, rewards_out: Floats, total: Floats, regret: Floats
+    state: Any,
+    block: Block,
+    luck: Floats,
+    arms_out: Floats,
+    rewards_out: Floats,
+    total: Floats,
+    regret: Floats,
 ) -> None:
     """Play a block. Decisions whose reward is still out wait in ``arms_out`` and ``rewards_out``, a row a round."""
     mask = len(rewards_out) - 1  # a power of two less one: a remainder would cost as much as the choice
@@ -113,12 +116,14 @@ class Result:
     @property
     def mean(self) -> Floats:
         """(policies, m)"""
-        return self.regret.mean(axis=1)
+        mean: Floats = self.regret.mean(axis=1)
+        return mean
 
     @property
     def std(self) -> Floats:
         """(policies, m): over replicates; 0 for a single one."""
-        return self.regret.std(axis=1, ddof=min(1, self.regret.shape[1] - 1))
+        std: Floats = self.regret.std(axis=1, ddof=min(1, self.regret.shape[1] - 1))
+        return std
 
     def final(self, name: str) -> Floats:
         """(replicates,): the regret of one policy at the end."""
@@ -189,10 +194,10 @@ def play_replicate(
 def start_run(policy: Player | Maker, world: World, replicate: int) -> CompiledRun | PythonRun:
     if isinstance(policy, Policy):
         player: Player = policy.spawn(replicate)
-    elif hasattr(policy, "select"):
-        player = copy.deepcopy(policy)
+    elif isinstance(policy, type) or not hasattr(policy, "select"):
+        player = cast(Maker, policy)(world, replicate)
     else:
-        player = policy(world, replicate)
+        player = copy.deepcopy(cast(Player, policy))
     if not isinstance(player, Policy):
         return PythonRun(player, world)
     if player.dim != world.dim:

@@ -7,14 +7,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from driftbandit._compile import kernel
+from driftbandit._types import Floats, Ints
 from driftbandit.choice import appraise
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 # Rows of the packed arrays: passing one array from Python costs as much as a dozen multiplications.
 V, METRIC = 0, 1
@@ -31,7 +27,7 @@ class Ridge(NamedTuple):
     vector: Floats  # (3, d): B = b; THETA = θ̂ = V⁻¹b; GAIN, scratch, V⁻¹x of the last step
     columns: Floats  # (d, n): the fixed arm set, an arm a column, so that loops over arms are contiguous
     score: Floats  # (3, n): of the fixed set, MEAN = ⟨x_i, θ̂⟩; SQUARE = ‖x_i‖² in the metric; SHADOW, scratch
-    count: Ints  # (2,): OBSERVED in the estimate; rank-one STEPS since the last fresh solve
+    tally: Ints  # (2,): OBSERVED in the estimate; rank-one STEPS since the last fresh solve
 
 
 class Confidence(NamedTuple):
@@ -51,7 +47,12 @@ def radius(law: Confidence, observations: float) -> float:
 
 def new_ridge(dim: int, penalty: float) -> Ridge:
     ridge = Ridge(
-        penalty, np.zeros((2, dim, dim)), np.zeros((3, dim)), np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros(2, np.int64)
+        penalty,
+        np.zeros((2, dim, dim)),
+        np.zeros((3, dim)),
+        np.zeros((dim, 0)),
+        np.zeros((3, 0)),
+        np.zeros(2, np.int64),
     )
     clear(ridge)
     return ridge
@@ -77,7 +78,7 @@ def clear(ridge: Ridge) -> None:
         ridge.matrix[V, i, i] = ridge.penalty
         ridge.matrix[METRIC, i, i] = 1.0 / ridge.penalty
     ridge.vector[:] = 0.0
-    ridge.count[:] = 0
+    ridge.tally[:] = 0
     rescore(ridge)
 
 
@@ -121,10 +122,10 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> None:
             v[j, k] += weight * x[j] * x[k]
             metric[j, k] -= sign * gain[j] * gain[k]
 
-    ridge.count[OBSERVED] += 1 if weight > 0.0 else -1
-    ridge.count[STEPS] += 1
+    ridge.tally[OBSERVED] += 1 if weight > 0.0 else -1
+    ridge.tally[STEPS] += 1
     # Rounding adds up step by step; a fresh solve every so often bounds it at a few per cent of the cost.
-    if ridge.count[STEPS] >= max(1024, 32 * d):
+    if ridge.tally[STEPS] >= max(1024, 32 * d):
         refresh(ridge)
 
 
@@ -137,7 +138,7 @@ def refresh(ridge: Ridge) -> None:
             ridge.matrix[METRIC, i, j] = ridge.matrix[V, i, j]
     invert(ridge.matrix[METRIC])
     times(ridge.matrix[METRIC], ridge.vector[B], ridge.vector[THETA])
-    ridge.count[STEPS] = 0
+    ridge.tally[STEPS] = 0
     rescore(ridge)
 
 

@@ -7,17 +7,16 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from driftbandit import _check
 from driftbandit._chance import PAGE, Chance, Seed, generator, page_sizes, regroup
 from driftbandit._compile import kernel
+from driftbandit._types import Floats, Ints
 from driftbandit.arms import Ball, Convex, Dealt, Ellipsoid, FixedArms, Kept, best_value
-from driftbandit.delay import Delay, FixedDelay, Ints, Schedule
+from driftbandit.delay import Delay, FixedDelay, Schedule
 from driftbandit.drift import Drift
 from driftbandit.noise import Noise
-
-Floats = NDArray[np.float64]
 
 THETA, ARMS, NOISE, DELAY = range(4)  # streams of chance
 
@@ -68,7 +67,7 @@ class World:
     noise: Noise
     horizon: int
     arms: UnitArms | FixedArms | Ball | Ellipsoid | ArrayLike = field(default_factory=UnitArms)
-    delay: Delay = FixedDelay(0)
+    delay: Delay = field(default_factory=FixedDelay)
     seed: Seed = 0
 
     def __post_init__(self) -> None:

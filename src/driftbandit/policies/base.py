@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit import _check
 from driftbandit._chance import Seed, luck
 from driftbandit._compile import bind
+from driftbandit._types import Floats
 from driftbandit.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.policies import store
 from driftbandit.policies.entry import SLACK, decide_convex, decide_kept, decide_rows, take
 from driftbandit.policies.verbs import begin
 from driftbandit.ridge import METRIC, THETA, Confidence, Ridge, keep_arms
-
-Floats = NDArray[np.float64]
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
 MOST_WAITING = 1_000_000  # decisions remembered until their reward comes
@@ -100,9 +99,7 @@ class Policy(ABC):
         if self.arm_norm**2 > 1e12 * self.ridge:
             raise ValueError(f"ridge must be at least 1e-12·arm_norm² for float64 to solve it, got {self.ridge:g}")
         if self.arm_norm**2 > self.ridge:
-            warnings.warn(
-                "arm_norm² exceeds ridge: the regret bounds are proved for ‖x‖² ≤ λ only", stacklevel=4
-            )
+            warnings.warn("arm_norm² exceeds ridge: the regret bounds are proved for ‖x‖² ≤ λ only", stacklevel=4)
         self.state = self._new_state()
         self.rounds = 0
         self._waiting: dict[int, Decision] = {}
@@ -143,7 +140,7 @@ class Policy(ABC):
             self._decide_convex(self.state, t, self._luck, place, arms.factor(self.dim), arm)
         else:
             if arms.__class__ is not np.ndarray or arms.shape != self._shape or not is_plain(arms):
-                arms = self._as_rows(arms)
+                arms = self._as_rows(cast(ArrayLike, arms))
             arm = np.empty(self.dim)
             index = self._decide_rows(
                 self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm
@@ -182,7 +179,7 @@ class Policy(ABC):
     def _no_scratch(self) -> None:
         """What a policy can do without: luck drawn ahead, space for the arms of a round."""
         self._luck_from = -LUCK_ROUNDS
-        self._shape: tuple[int, ...] = ()
+        self._shape: tuple[int, ...] = (-1,)
 
     def _draw_luck(self) -> int:
         place = self.rounds % LUCK_ROUNDS
@@ -295,9 +292,9 @@ def is_plain(array: NDArray[Any]) -> bool:
     return array.dtype is FLOAT64 and array.flags.c_contiguous
 
 
-def tuned(policy: Policy, name: str, formula: Callable[[int, int, float], Any]) -> Any:
+def tuned(policy: Any, name: str, formula: Callable[[int, int, float], Any]) -> Any:
     """The policy's own parameter as given, or by the theory's formula from horizon and path length."""
-    given, path_length = getattr(policy, name), getattr(policy, "path_length")
+    given, path_length = getattr(policy, name), policy.path_length
     if given is not None:
         if path_length is not None:
             raise ValueError(f"give {name}, or horizon and path_length, not both")

@@ -1,21 +1,22 @@
 """Bandits over bandits (Section 3.3): each episode plays a memory that a meta-learner picks from a pool."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit import _check
+from driftbandit._types import Floats, Ints
 from driftbandit.policies import restart, window
-from driftbandit.policies.base import Floats, Policy
+from driftbandit.policies.base import Policy
 from driftbandit.policies.meta import Meta, draw, exp3, exp3_ix, reward
 from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import Ints, Ridge
+from driftbandit.ridge import Ridge
 from driftbandit.theory.tuning import episode_length, episode_reward_bound, period_pool
 
-BASES = {"restart": restart.new_state, "window": window.new_state}
+BASES: dict[str, Callable[[Policy, int], Any]] = {"restart": restart.new_state, "window": window.new_state}
 METAS = {"exp3": exp3, "exp3ix": exp3_ix}
 START, CHOICE, EPISODE = 0, 1, 2
 

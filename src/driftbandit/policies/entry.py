@@ -2,24 +2,28 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from driftbandit._compile import kernel
+from driftbandit._types import Floats
 from driftbandit.choice import appraise, farthest, pick
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import METRIC, THETA
-
-Floats = NDArray[np.float64]
 
 SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
 
 
 @kernel
 def decide_rows(
-    state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float, columns: Floats, score: Floats, x: Floats
+    state: Any,
+    t: int,
+    luck: Floats,
+    place: int,
+    rows: Floats,
+    longest: float,
+    columns: Floats,
+    score: Floats,
+    x: Floats,
 ) -> int:
-    """Choose among the rows and copy the choice into x; −1, with nothing changed, if a row is too long or not finite."""
+    """Choose among the rows, copy the choice into x; −1, with nothing changed, if a row is too long or not finite."""
     n, d = rows.shape
     limit = longest * longest * SLACK * SLACK
     for i in range(n):

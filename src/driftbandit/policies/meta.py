@@ -4,11 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from driftbandit._compile import kernel
-
-Floats = NDArray[np.float64]
+from driftbandit._types import Floats
 
 
 class Meta(NamedTuple):

@@ -8,9 +8,10 @@ import numpy as np
 
 from driftbandit import _check
 from driftbandit._compile import kernel
-from driftbandit.policies.base import Floats, Policy, tuned
+from driftbandit._types import Floats, Ints
+from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, Confidence, Ints, Ridge, add, clear, new_ridge, radius
+from driftbandit.ridge import OBSERVED, Confidence, Ridge, add, clear, new_ridge, radius
 from driftbandit.theory.tuning import optimal_period
 
 NEVER = np.iinfo(np.int64).max
@@ -43,7 +44,7 @@ def restart(state: RestartState, t: int) -> None:
 def _begin(state: RestartState, t: int, luck: Floats) -> float:
     if t >= state.clock[NEXT]:
         restart(state, t)
-    return radius(state.law, state.ridge.count[OBSERVED])
+    return radius(state.law, state.ridge.tally[OBSERVED])
 
 
 @learn.of(RestartState)

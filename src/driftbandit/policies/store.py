@@ -58,8 +58,8 @@ def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
 
 def read(path: str | Path) -> tuple[dict[str, Any], Arrays]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as whole:
+            arrays = {name: whole[name] for name in whole.files}
         header = json.loads(arrays.pop("header").tobytes())
         known = header["format"] == FORMAT
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError) as error:

@@ -2,17 +2,14 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from driftbandit._compile import Verb
-
-Floats = NDArray[np.float64]
+from driftbandit._types import Floats
 
 
 @Verb
 def begin(state: Any, t: int, luck: Floats) -> float:
     """Bring the statistics to round t, which is about to be decided, and return the radius β_t."""
+    raise NotImplementedError
 
 
 @Verb

@@ -8,14 +8,14 @@ import numpy as np
 
 from driftbandit import _check
 from driftbandit._compile import kernel
-from driftbandit.policies.base import Floats, Policy, tuned
+from driftbandit._types import Floats, Ints
+from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import (
     METRIC,
     THETA,
     B,
     Confidence,
-    Ints,
     Ridge,
     V,
     invert,
@@ -25,7 +25,6 @@ from driftbandit.ridge import (
     times,
 )
 from driftbandit.theory.tuning import optimal_discount
-
 
 DATA2, INVERSE, PRODUCT = 0, 1, 2
 
@@ -112,6 +111,4 @@ class WeightUCB(Policy):
         ridge = new_ridge(d, self.ridge)
         ridge.matrix[V] = 0.0
         discount = _check.fraction("discount", self.discount)
-        return WeightState(
-            ridge, self.confidence(), discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64)
-        )
+        return WeightState(ridge, self.confidence(), discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64))

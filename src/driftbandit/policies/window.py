@@ -7,9 +7,10 @@ import numpy as np
 
 from driftbandit import _check
 from driftbandit._compile import kernel
-from driftbandit.policies.base import Floats, Policy, tuned
+from driftbandit._types import Floats, Ints
+from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, Confidence, Ints, Ridge, add, clear, new_ridge, radius
+from driftbandit.ridge import OBSERVED, Confidence, Ridge, add, clear, new_ridge, radius
 from driftbandit.theory.tuning import optimal_window
 
 START, NOW, WINDOW = 0, 1, 2
@@ -47,7 +48,7 @@ def _begin(state: WindowState, t: int, luck: Floats) -> float:
     slot = (t - 1) % window
     if state.rounds[slot] < t - window:
         evict(state, slot)
-    return radius(state.law, state.ridge.count[OBSERVED])
+    return radius(state.law, state.ridge.tally[OBSERVED])
 
 
 @learn.of(WindowState)

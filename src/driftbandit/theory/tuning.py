@@ -11,7 +11,8 @@ def optimal_period(dim: int, horizon: int, path_length: float) -> int:
     path_length = _check.not_negative("path_length", path_length)
     if path_length < math.sqrt(dim) / horizon:
         return horizon
-    return min(max(math.floor(dim**0.25 * math.sqrt(horizon / path_length)), 1), horizon)
+    best = math.floor(math.sqrt(math.sqrt(dim) * horizon / path_length))
+    return min(max(best, 1), horizon)
 
 
 def optimal_window(dim: int, horizon: int, path_length: float) -> int:

@@ -1,0 +1,33 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install test lint tests reproduce bench clean
+
+install: .venv/installed
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+test: lint tests
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Once as compiled, once as plain Python with a shorter horizon.
+tests: install
+	$(BIN)/pytest -n 2
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
+
+reproduce: install
+	$(BIN)/driftbandit reproduce
+
+bench: install
+	$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -1,0 +1,53 @@
+"""What several test files share."""
+
+import numpy as np
+
+from driftbandit import (
+    BanditOverBandit,
+    OracleRestartUCB,
+    Policy,
+    RestartUCB,
+    StaticUCB,
+    WeightUCB,
+    WindowUCB,
+)
+from driftbandit._compile import COMPILED
+from driftbandit._types import Floats
+
+
+def rounds(compiled: int, plain: int) -> int:
+    """So many rounds with the compiler, fewer without."""
+    return compiled if COMPILED else plain
+
+
+def every_policy(dim: int, scale: int = 100, seed: int = 0) -> dict[str, Policy]:
+    """One of each kind, with memories of about ``scale`` rounds."""
+    horizon = 20 * scale
+    pool = [max(scale // 8, 1), scale // 3, scale]
+    return {
+        "restart": RestartUCB(dim, period=scale, noise=0.3, seed=seed),
+        "static": StaticUCB(dim, noise=0.3, seed=seed),
+        "oracle": OracleRestartUCB(dim, change_points=[scale // 2, 3 * scale], noise=0.3, seed=seed),
+        "window": WindowUCB(dim, window=scale, noise=0.3, ridge=2.0, seed=seed),
+        "weight": WeightUCB(dim, discount=1 - 1 / scale, noise=0.3, width=0.5, seed=seed),
+        "bob": BanditOverBandit(dim, horizon=horizon, episode=2 * scale, pool=pool, noise=0.3, seed=seed),
+        "bob-window": BanditOverBandit(
+            dim,
+            horizon=horizon,
+            episode=2 * scale,
+            pool=pool,
+            noise=0.3,
+            seed=seed,
+            base="window",
+            meta="exp3ix",
+        ),
+    }
+
+
+KINDS = list(every_policy(2))
+
+
+def unit_rows(rng: np.random.Generator, n: int, dim: int) -> Floats:
+    rows = rng.standard_normal((n, dim))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows

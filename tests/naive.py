@@ -1,0 +1,134 @@
+"""An obvious NumPy twin of every policy: closed forms and explicit sums over all that was seen, no recursion."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from driftbandit._chance import luck
+from driftbandit._types import Floats, Ints
+
+
+class Naive:
+    """Reads its parameters from the policy whose twin it is; keeps every arm and reward for ever."""
+
+    def __init__(self, policy: Any, most: int = 4096) -> None:
+        self.p = policy
+        self.t = 0
+        self.arms = np.zeros((most, policy.dim))
+        self.rewards = np.zeros(most)
+        self.told = np.zeros(most, bool)
+
+    def weight(self, s: Ints) -> Floats:
+        """What each round s weighs in the estimate for round t; 0 where it is forgotten."""
+        raise NotImplementedError
+
+    def estimate(self) -> tuple[Floats, Floats, float]:
+        p = self.p
+        s = np.flatnonzero(self.told)
+        X, r, w = self.arms[s], self.rewards[s], self.weight(s)
+        V = p.ridge * np.eye(p.dim) + (X.T * w) @ X
+        V2 = p.ridge * np.eye(p.dim) + (X.T * w**2) @ X
+        inverse = np.linalg.inv(V)
+        log_det = p.dim * math.log(1 + (w**2).sum() * p.arm_norm**2 / (p.ridge * p.dim))
+        radius = math.sqrt(p.ridge) * p.theta_norm + p.noise * math.sqrt(2 * math.log(1 / p.delta) + log_det)
+        return inverse @ (X.T @ (w * r)), inverse @ V2 @ inverse, p.width * radius
+
+    def select(self, rows: Floats) -> int:
+        theta, metric, beta = self.estimate()
+        mean = rows @ theta
+        width = beta * np.sqrt(np.einsum("ij,ij->i", rows @ metric, rows))
+        index = mean + width
+        ties = np.flatnonzero(index >= index.max() - 1e-10 * (abs(mean) + width).max())
+        chosen = int(ties[int(luck(self.p.seed, self.t, 1)[0, 0] * len(ties))])
+        self.arms[self.t] = rows[chosen]
+        self.t += 1
+        return chosen
+
+    def update(self, s: int, reward: float) -> None:
+        self.rewards[s], self.told[s] = reward, True
+
+
+class NaiveRestart(Naive):
+    def weight(self, s: Ints) -> Floats:
+        return np.where(s // self.p.period == self.t // self.p.period, 1.0, 0.0)
+
+
+class NaiveStatic(Naive):
+    def weight(self, s: Ints) -> Floats:
+        return np.ones(len(s))
+
+
+class NaiveOracle(Naive):
+    def weight(self, s: Ints) -> Floats:
+        return np.where(s >= max([0, *(point for point in self.p.change_points if point <= self.t)]), 1.0, 0.0)
+
+
+class NaiveWindow(Naive):
+    def weight(self, s: Ints) -> Floats:
+        return np.where(s >= self.t - self.p.window, 1.0, 0.0)
+
+
+class NaiveWeight(Naive):
+    def weight(self, s: Ints) -> Floats:
+        powers: Floats = float(self.p.discount) ** (self.t - 1.0 - s)
+        return powers
+
+
+class NaiveBob(Naive):
+    """Exp3 and Exp3.IX from the list of past episodes: (choice, its probability, its scaled reward)."""
+
+    past: list[tuple[int, float, float]]
+    choice: int
+    chance: float
+
+    def select(self, rows: Floats) -> int:
+        if self.t % self.p.episode == 0:
+            self.turn()
+        return super().select(rows)
+
+    def turn(self) -> None:
+        p, K = self.p, len(self.p.pool)
+        plays = math.ceil(p.horizon / p.episode)
+        if self.t == 0:
+            self.past = []
+        else:
+            last = np.arange(self.t - p.episode, self.t)
+            total = self.rewards[last[self.told[last]]].sum()
+            bound = p.arm_norm * p.theta_norm * p.episode
+            bound += 2 * p.noise * math.sqrt(p.episode * math.log(p.horizon / math.sqrt(p.episode)))
+            self.past.append((self.choice, self.chance, min(max(0.5 + total / (2 * bound), 0.0), 1.0)))
+        if p.meta == "exp3":
+            gamma = min(1.0, math.sqrt(K * math.log(K) / ((math.e - 1) * plays)))
+            gains = [sum(y / c for k, c, y in self.past if k == i) for i in range(K)]
+            weight = np.exp(gamma / K * np.array(gains))
+            chance = (1 - gamma) * weight / weight.sum() + gamma / K
+        else:
+            eta = math.sqrt(2 * math.log(K + 1) / (K * plays))
+            losses = [sum((1 - y) / (c + eta / 2) for k, c, y in self.past if k == i) for i in range(K)]
+            weight = np.exp(-eta * np.array(losses))
+            chance = weight / weight.sum()
+        u = luck(p.seed, self.t, 1)[0, 2]
+        self.choice = int(np.searchsorted(np.cumsum(chance), u, side="right"))
+        self.chance = float(chance[self.choice])
+
+    def weight(self, s: Ints) -> Floats:
+        start = self.t - self.t % self.p.episode
+        memory = self.p.pool[self.choice]
+        if self.p.base == "window":
+            return np.where(s >= max(start, self.t - memory), 1.0, 0.0)
+        return np.where((s >= start) & ((s - start) // memory == (self.t - start) // memory), 1.0, 0.0)
+
+
+TWINS = {
+    "RestartUCB": NaiveRestart,
+    "StaticUCB": NaiveStatic,
+    "OracleRestartUCB": NaiveOracle,
+    "WindowUCB": NaiveWindow,
+    "WeightUCB": NaiveWeight,
+    "BanditOverBandit": NaiveBob,
+}
+
+
+def twin_of(policy: Any) -> Naive:
+    return TWINS[type(policy).__name__](policy)

@@ -1,0 +1,150 @@
+"""The loop: the same numbers however it is run, for ours and for anyone's policies."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from common import every_policy, rounds
+from driftbandit import (
+    Abrupt,
+    Ball,
+    Gaussian,
+    Gradual,
+    OracleRestartUCB,
+    Policy,
+    RandomWalk,
+    RestartUCB,
+    Switching,
+    UniformDelay,
+    UnitArms,
+    World,
+    play,
+)
+
+T = rounds(3000, 150)
+ARMS: dict[str, Any] = {"fixed": UnitArms(6), "fresh": UnitArms(6, fresh=True), "ball": Ball(0.8)}
+
+
+class FromOutside:
+    """Our policy behind a plain select and update, so that it is played by the Python loop."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def select(self, arms: Any) -> Any:
+        return self.policy.select(arms)
+
+    def update(self, decision: Any, reward: float) -> None:
+        self.policy.update(decision, reward)
+
+
+def world_of(arms: str, delay: int) -> World:
+    return World(Switching(3, every=rounds(400, 40)), Gaussian(0.3), T, ARMS[arms], UniformDelay(delay))
+
+
+@pytest.mark.parametrize("delay", [0, 37])
+@pytest.mark.parametrize("arms", ARMS)
+def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> None:
+    world = world_of(arms, delay)
+    policies = every_policy(3, scale=rounds(200, 30))
+    result = play(policies, world, replicates=3, threads=2)
+    assert result.regret.shape == (len(policies), 3, 100)
+    for options in ({"block": 100, "threads": 1}, {"block": 10_000, "threads": 2}):
+        again = play(policies, world, replicates=3, **options)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(result.regret, again.regret)
+    outside = {name: lambda w, r, p=p: FromOutside(p.spawn(r)) for name, p in policies.items()}
+    python = play(outside, world, replicates=[2])
+    np.testing.assert_array_equal(result.regret[:, 2], python.regret[:, 0])
+
+
+def test_regret_is_never_negative_and_never_falls() -> None:
+    for arms in ARMS:
+        result = play(every_policy(3), world_of(arms, 0), replicates=2, checkpoints=T)
+        assert np.diff(result.regret, axis=2, prepend=0.0).min() >= -1e-12
+
+
+def test_the_best_arm_has_no_regret_at_all() -> None:
+    class Oracle:
+        def __init__(self, world: World, replicate: int) -> None:
+            self.theta = iter(np.concatenate([b.theta for b in world.deal(replicate)]))
+
+        def select(self, arms: Any) -> int:
+            theta = next(self.theta)
+            values = [sum(a * b for a, b in zip(arm, theta, strict=True)) for arm in getattr(arms, "rows", arms)]
+            return int(np.argmax(values))
+
+        def update(self, decision: Any, reward: float) -> None:
+            assert isinstance(decision, int)
+
+    for arms in ("fixed", "fresh"):
+        assert play({"oracle": Oracle}, world_of(arms, 0)).regret.max() == 0.0
+
+
+def test_policies_are_left_alone_and_replicates_differ() -> None:
+    policy = RestartUCB(2, period=50)
+    result = play([policy], World(Abrupt(), Gaussian(0.3), T), replicates=4, checkpoints=[1, T // 2, T])
+    assert policy == RestartUCB(2, period=50)
+    assert result.names == ("RestartUCB(dim=2, period=50)",)
+    assert result.checkpoints.tolist() == [1, T // 2, T]
+    assert len(set(result.final(result.names[0]))) == 4
+    np.testing.assert_allclose(result.mean[0, -1], result.regret[0, :, -1].mean())
+    np.testing.assert_allclose(result.std[0, -1], result.regret[0, :, -1].std(ddof=1))
+
+
+def test_every_policy_meets_the_same_noise() -> None:
+    """Published comparisons have drawn anew for each policy."""
+    policy = RestartUCB(3, period=50)
+    result = play({"a": policy, "b": policy, "c": policy}, world_of("fresh", 0))
+    np.testing.assert_array_equal(result.regret[0], result.regret[1])
+    np.testing.assert_array_equal(result.regret[0], result.regret[2])
+
+
+def test_makers_know_the_world_and_the_replicate() -> None:
+    world = World(Switching(2, every=rounds(300, 30)), Gaussian(0.1), T)
+    made = []
+
+    def oracle(world: World, replicate: int) -> OracleRestartUCB:
+        made.append(replicate)
+        return OracleRestartUCB(2, change_points=world.change_points(replicate), noise=0.1)
+
+    result = play({"oracle": oracle, "never": RestartUCB(2, period=T, noise=0.1)}, world, replicates=4)
+    assert sorted(made) == [0, 1, 2, 3]
+    assert result.final("oracle").mean() < result.final("never").mean()
+
+
+def test_delays_cost_regret() -> None:
+    world = World(Gradual(), Gaussian(0.3), T)
+    late = World(Gradual(), Gaussian(0.3), T, delay=UniformDelay(T // 10))
+    policy = {"p": RestartUCB(2, period=T // 4, noise=0.3)}
+    replicates = rounds(20, 6)
+    prompt, delayed = (play(policy, w, replicates=replicates).final("p").mean() for w in (world, late))
+    assert delayed > prompt
+
+
+def test_progress_counts_every_round() -> None:
+    seen: list[int] = []
+    play(every_policy(2), World(RandomWalk(), Gaussian(), T), replicates=2, threads=1, progress=seen.append)
+    assert sum(seen) == 7 * 2 * T
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"replicates": 0}, "replicates must be at least 1"),
+        ({"checkpoints": [T + 1]}, "checkpoints must lie between 1 and the horizon"),
+        ({"checkpoints": []}, "checkpoints"),
+        ({"block": 0}, "block must be at least 1"),
+        ({"threads": -1}, "threads must be at least 1"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        play([RestartUCB(2, period=5)], World(Abrupt(), Gaussian(), T), **options)
+
+
+def test_a_policy_of_another_dimension_is_refused() -> None:
+    with pytest.raises(ValueError, match="dim = 2"):
+        play([RestartUCB(3, period=5)], World(Abrupt(), Gaussian(), T))
+    with pytest.raises(ValueError, match="policies must not be empty"):
+        play([], World(Abrupt(), Gaussian(), T))

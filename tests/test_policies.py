@@ -1,0 +1,274 @@
+"""Policies as values and as users meet them: parameters, errors, copies, files."""
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+import driftbandit
+from common import KINDS, every_policy, rounds, unit_rows
+from driftbandit import (
+    BanditOverBandit,
+    FixedArms,
+    OracleRestartUCB,
+    Policy,
+    RestartUCB,
+    WeightUCB,
+    WindowUCB,
+)
+from driftbandit.checks import CHECKS, CheckFailed, check_policy
+from naive import twin_of
+
+
+def run(policy: Policy, total: int, seed: int = 0, fixed: bool = False) -> list[int | None]:
+    rng = np.random.default_rng(seed)
+    arms = FixedArms(unit_rows(np.random.default_rng(99), 6, policy.dim))
+    chosen = []
+    for _ in range(total):
+        decision = policy.select(arms if fixed else unit_rows(rng, 6, policy.dim))
+        policy.update(decision, float(decision.arm[0] + 0.1 * rng.standard_normal()))
+        chosen.append(decision.index)
+    return chosen
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_conformance(kind: str) -> None:
+    assert check_policy(every_policy(3, scale=rounds(400, 60))[kind]) == list(CHECKS)
+
+
+class Stubborn:
+    dim = 2
+
+    def select(self, arms: Any) -> Any:
+        return driftbandit.Decision(0, 0, np.asarray(arms)[0])
+
+    def update(self, decision: Any, reward: float) -> None:
+        pass
+
+
+def test_conformance_names_the_promise_that_is_broken() -> None:
+    with pytest.raises(CheckFailed, match="learns_from_rewards"):
+        check_policy(Stubborn())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prints_as_the_call_that_makes_it(kind: str) -> None:
+    policy = every_policy(3)[kind]
+    assert eval(repr(policy), {name: getattr(driftbandit, name) for name in dir(driftbandit)}) == policy
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_by_value(kind: str) -> None:
+    first, second = every_policy(3)[kind], every_policy(3)[kind]
+    assert first == second
+    run(first, 20)
+    assert first != second
+    run(second, 20)
+    assert first == second
+    assert first == copy.copy(first) == copy.deepcopy(first) == pickle.loads(pickle.dumps(first))
+    assert first != every_policy(3, seed=1)[kind]
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_and_loaded_half_way_goes_on_to_the_last_bit(kind: str, fixed: bool, tmp_path: Path) -> None:
+    half = rounds(1500, 60)
+    policy = every_policy(4, scale=rounds(200, 25))[kind]
+    run(policy, half, fixed=fixed)
+    waiting = policy.select(unit_rows(np.random.default_rng(5), 4, 4))
+    policy.save(tmp_path / "half.npz")
+    loaded = Policy.load(tmp_path / "half.npz")
+    assert loaded == policy
+    loaded.update(pickle.loads(pickle.dumps(waiting)), 0.25)
+    policy.update(waiting, 0.25)
+    assert run(loaded, half, seed=3, fixed=fixed) == run(policy, half, seed=3, fixed=fixed)
+    assert loaded == policy
+
+
+def test_a_saved_file_is_data_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    RestartUCB(2, period=10).save(path)
+    with np.load(path, allow_pickle=False) as file:
+        header = json.loads(file["header"].tobytes())
+    assert header["policy"] == "RestartUCB"
+    assert header["given"] == {"dim": 2, "period": 10}
+    with pytest.raises(ValueError, match="holds a RestartUCB, not a WindowUCB"):
+        WindowUCB.load(path)
+    whole = path.read_bytes()
+    for damaged in (b"", b"nonsense", whole[: len(whole) // 2], whole[:-1]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="not a saved policy"):
+            Policy.load(path)
+    with pytest.raises(FileNotFoundError):
+        Policy.load(tmp_path / "nowhere.npz")
+
+
+def test_a_file_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("driftbandit.policies.store.VERSION", 99)
+    RestartUCB(2, period=10).save(tmp_path / "new.npz")
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="version 99"):
+        Policy.load(tmp_path / "new.npz")
+
+
+def test_tuned_by_theory_or_given() -> None:
+    assert RestartUCB(2, horizon=50_000, path_length=6.83).period == 101
+    assert WindowUCB(2, horizon=50_000, path_length=np.pi).window == 150
+    assert WeightUCB(2, horizon=50_000, path_length=np.pi).discount == 1 - 1 / 150
+    assert RestartUCB(2, horizon=50_000, path_length=0.0).period == 50_000
+    assert RestartUCB(2, period=7, horizon=1000).delta == 1e-3
+    assert RestartUCB(2, period=7).delta == 0.01
+    bob = BanditOverBandit(2, horizon=50_000)
+    assert (bob.pool, bob.episode) == ([1, 2, 4, 9, 19, 38, 76, 152, 304], 448)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: RestartUCB(2), "period must be given, or horizon and path_length"),
+        (lambda: WindowUCB(2, horizon=100), "window must be given"),
+        (lambda: WeightUCB(2, discount=0.9, horizon=100, path_length=1.0), "not both"),
+        (lambda: WeightUCB(2, discount=1.0), "discount must lie strictly between 0 and 1"),
+        (lambda: RestartUCB(0, period=3), "dim must be at least 1"),
+        (lambda: RestartUCB(cast(int, 2.5), period=3), "dim must be a whole number"),
+        (lambda: RestartUCB(2, period=0), "period must be at least 1"),
+        (lambda: RestartUCB(2, period=3, ridge=0.0), "ridge must be at least"),
+        (lambda: RestartUCB(2, period=3, ridge=float("nan")), "ridge must be finite"),
+        (lambda: RestartUCB(2, period=3, noise=-1.0), "noise must not be negative"),
+        (lambda: RestartUCB(2, period=3, delta=1.5), "delta must lie strictly between"),
+        (lambda: RestartUCB(2, period=3, arm_norm=1e9), "ridge must be at least 1e-12"),
+        (lambda: RestartUCB(2, period=3, seed=-1), "seed must be at least 0"),
+        (lambda: OracleRestartUCB(2, change_points=[5, 5]), "change_points must increase"),
+        (lambda: OracleRestartUCB(2, change_points=[0, 5]), "change_points must be at least 1"),
+        (lambda: BanditOverBandit(2), "horizon must be given"),
+        (lambda: BanditOverBandit(2, horizon=99, base="weight"), "base must be one of 'restart', 'window'"),
+        (lambda: BanditOverBandit(2, horizon=99, meta="ucb"), "meta must be one of"),
+        (lambda: BanditOverBandit(2, horizon=99, pool=[]), "pool must not be empty"),
+    ],
+)
+def test_bad_parameters_are_named(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_parameters_after_dim_are_keyword_only() -> None:
+    with pytest.raises(TypeError):
+        RestartUCB(2, 100)  # type: ignore[call-arg]
+
+
+def test_long_arms_beside_lambda_only_warn() -> None:
+    with pytest.warns(UserWarning, match="proved for"):
+        RestartUCB(2, period=3, arm_norm=2.0)
+
+
+def test_a_late_reward_belongs_to_the_round_of_its_decision() -> None:
+    arms = np.eye(2)
+    restart, window = RestartUCB(2, period=3), WindowUCB(2, window=2)
+    for policy, gone in ((restart, 3), (window, 3)):
+        decisions = [policy.select(arms) for _ in range(4)]
+        before = policy.estimate()
+        for late in decisions[: gone - 1]:
+            policy.update(late, 1.0)
+        np.testing.assert_array_equal(policy.estimate().theta, before.theta)  # its epoch is over, it left the window
+        policy.update(decisions[3], 1.0)
+        assert policy.estimate().theta.max() == 0.5
+    weight = WeightUCB(2, discount=0.5)
+    decisions = [weight.select(arms[:1]) for _ in range(3)]
+    weight.update(decisions[0], 1.0)  # two rounds old: weight 1/4
+    assert weight.estimate().theta[0] == pytest.approx(0.25 / 1.25)
+
+
+def test_the_count_in_beta_starts_anew_with_each_epoch() -> None:
+    """Restarted learners in published code kept the global clock in β."""
+    policy = RestartUCB(2, period=50, noise=1.0)
+    first = policy.estimate().radius
+    run(policy, 50)
+    assert policy.estimate().radius == first
+
+
+@settings(max_examples=rounds(150, 40), deadline=None)
+@given(
+    st.sampled_from(KINDS),
+    arrays(np.float64, array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4), elements=st.floats(width=64)),
+)
+def test_any_array_gets_a_named_error_or_a_right_answer(kind: str, arms: Any) -> None:
+    policy = every_policy(2)[kind]
+    twin, naive = copy.deepcopy(policy), twin_of(policy)
+    refused = []
+    try:
+        decision = policy.select(arms)
+    except ValueError as error:
+        refused.append(str(error))
+    if refused:
+        assert "arms" in refused[0]
+        assert policy == twin
+    else:
+        assert arms.ndim == 2
+        assert np.linalg.norm(arms, axis=1).max() <= 1 + 1e-8
+        if kind.startswith("bob"):
+            naive.turn()  # type: ignore[attr-defined]
+        theta, metric, beta = naive.estimate()
+        index = arms @ theta + beta * np.sqrt(np.einsum("ij,jk,ik->i", arms, metric, arms))
+        assert index[decision.index] >= index.max() * (1 - 1e-9)
+
+
+@settings(max_examples=rounds(100, 20), deadline=None)
+@given(st.one_of(st.floats(), st.integers(), st.none(), st.text(), st.complex_numbers()))
+def test_any_reward_gets_a_named_error_or_is_learnt(reward: Any) -> None:
+    policy = RestartUCB(2, period=10)
+    decision = policy.select(np.eye(2))
+    twin = copy.deepcopy(policy)
+    refused = []
+    try:
+        policy.update(decision, reward)
+    except ValueError as error:
+        refused.append(str(error))
+    if refused:
+        assert "reward" in refused[0]
+        assert policy == twin
+    else:
+        assert np.isfinite(policy.estimate().theta).all()
+        with pytest.raises(ValueError, match="decision"):
+            policy.update(decision, reward)
+
+
+@settings(max_examples=rounds(30, 8), deadline=None)
+@given(st.sampled_from([k for k in KINDS if not k.startswith("bob")]), st.integers(-40, 40), st.integers(-30, 30))
+def test_choices_do_not_depend_on_units(kind: str, arm_power: int, reward_power: int) -> None:
+    """Arms in other units (and λ, L, S with them), rewards in other units (and S, R): the same choices, exactly."""
+    a, b = 2.0**arm_power, 2.0**reward_power
+    plain = every_policy(3, scale=20)[kind]
+    scaled = type(plain)(
+        **plain._given
+        | {
+            "ridge": plain.ridge * a * a,
+            "arm_norm": a,
+            "theta_norm": b / a,
+            "noise": plain.noise * b,
+        }
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        rows = unit_rows(rng, 5, 3)
+        first, second = plain.select(rows), scaled.select(rows * a)
+        assert first.index == second.index
+        reward = float(rng.standard_normal())
+        plain.update(first, reward)
+        scaled.update(second, reward * b)
+
+
+def test_decisions_that_nobody_rewards_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("driftbandit.policies.base.MOST_WAITING", 10)
+    policy = RestartUCB(2, period=50)
+    decisions = [policy.select(np.eye(2)) for _ in range(2100)]
+    assert len(policy._waiting) < 1100
+    policy.update(decisions[-1], 1.0)
+    with pytest.raises(ValueError, match="decision"):
+        policy.update(decisions[0], 1.0)

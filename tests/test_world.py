@@ -1,0 +1,187 @@
+"""Worlds: paths and their lengths, noise, delays, and rounds that do not depend on how they are cut."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from common import rounds
+from driftbandit import (
+    Abrupt,
+    Ball,
+    CalmBurst,
+    Constant,
+    DelayArray,
+    Ellipsoid,
+    FixedDelay,
+    Gaussian,
+    GeometricDelay,
+    Gradual,
+    NoiseArray,
+    Path,
+    Rademacher,
+    RandomWalk,
+    Seasonal,
+    Switching,
+    Uniform,
+    UniformDelay,
+    UnitArms,
+    World,
+)
+
+T = rounds(20_000, 5_000)
+DRIFTS: dict[str, Any] = {
+    "abrupt": Abrupt(3),
+    "gradual": Gradual(2),
+    "seasonal": Seasonal(4, period=700),
+    "constant": Constant(5),
+    "switching": Switching(3, every=300),
+    "burst": CalmBurst(2, every=200),
+    "walk": RandomWalk(3, step=0.01),
+    "array": Path(np.random.default_rng(0).uniform(-1, 1, (T, 2))),
+}
+
+
+def path_of(world: World, replicate: int = 0, block: int = 4096) -> Any:
+    return np.concatenate([rounds.theta for rounds in world.deal(replicate, block)])
+
+
+@pytest.mark.parametrize("name", DRIFTS)
+def test_a_path_has_its_length_however_it_is_cut(name: str) -> None:
+    world = World(DRIFTS[name], Gaussian(0.1), T, UnitArms(2))
+    theta = path_of(world)
+    assert theta.shape == (T, world.dim)
+    if name != "array":
+        np.testing.assert_allclose(np.linalg.norm(theta, axis=1), 1.0, atol=1e-12)
+    np.testing.assert_array_equal(theta, path_of(world, block=333))
+    steps = np.linalg.norm(np.diff(theta, axis=0), axis=1)
+    assert world.path_length() == pytest.approx(steps.sum(), rel=1e-12)
+    assert world.change_points() == (np.flatnonzero(steps) + 1).tolist()
+
+
+def test_the_papers_paths() -> None:
+    abrupt = World(Abrupt(), Gaussian(), 50_000)
+    assert abrupt.path_length() == pytest.approx(4 + 2 * math.sqrt(2))  # 6.83
+    assert abrupt.change_points() == [6250, 12_500, 18_750, 25_000]
+    theta = path_of(abrupt)
+    corners = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 0], [1, 0]]
+    np.testing.assert_array_equal(theta[[0, 6250, 12_500, 18_750, 25_000, 49_999]], corners)
+    gradual = World(Gradual(), Gaussian(), 50_000)
+    assert gradual.path_length() == pytest.approx(math.pi, rel=1e-9)
+    np.testing.assert_allclose(path_of(gradual)[[0, -1]], [[1, 0], [-1, 0]], atol=1e-12)
+
+
+def test_drifts_do_what_their_names_say() -> None:
+    switches = np.diff([0, *World(Switching(3, every=300), Gaussian(), T).change_points()])
+    assert 150 <= switches.min() <= switches.max() <= 450
+    assert switches.mean() == pytest.approx(300, rel=0.1 if T > 10_000 else 0.3)
+    burst = np.array(World(CalmBurst(2, every=200), Gaussian(), T).change_points())
+    assert burst[0] == T // 2
+    assert burst[-1] < T // 2 + T // 4
+    walk = World(RandomWalk(3, step=0.01), Gaussian(), T)
+    steps = np.linalg.norm(np.diff(path_of(walk), axis=0), axis=1)
+    # On the sphere of three dimensions two thirds of a step's square move along it.
+    assert np.sqrt((steps**2).mean()) == pytest.approx(0.01 * math.sqrt(2 / 3), rel=0.03)
+    season = path_of(World(Seasonal(2, period=700), Gaussian(), 2100))
+    np.testing.assert_array_equal(season[:700], season[1400:])
+    assert World(Constant(5), Gaussian(), T).path_length() == 0.0
+
+
+@pytest.mark.parametrize(
+    "arms", [UnitArms(7), UnitArms(7, fresh=True), Ball(0.5), Ellipsoid(np.diag([0.5, 1.0, 0.1])), np.eye(3)]
+)
+def test_blocks_of_any_size_hold_the_same_rounds(arms: Any) -> None:
+    def flat(block: int) -> list[Any]:
+        world = World(RandomWalk(3), Uniform(0.2), 9000, arms, UniformDelay(30), seed=(4, 2))
+        blocks = list(world.deal(3, block))
+        fields: list[Any] = [np.concatenate([getattr(b, name) for b in blocks]) for name in ("theta", "noise", "best")]
+        told = [b.arrivals[b.upto[i] : b.upto[i + 1]].tolist() for b in blocks for i in range(len(b.noise))]
+        dealt = blocks[0].arms[0] if not getattr(arms, "fresh", False) else np.concatenate([b.arms[0] for b in blocks])
+        return [*fields, dealt, told]
+
+    whole = flat(9000)
+    for block in (1000, 77, 4096):
+        for first, second in zip(whole, flat(block), strict=True):
+            assert first == second if isinstance(first, list) else np.array_equal(first, second)
+
+
+def test_replicates_and_seeds_differ_and_streams_are_independent() -> None:
+    def first(seed: Any, replicate: int) -> Any:
+        return next(World(Switching(4), Gaussian(), 50, UnitArms(3), seed=seed).deal(replicate))
+
+    blocks = [first(0, 0), first(0, 1), first(1, 0), first((0, 1), 0)]
+    for field in ("noise", "theta"):
+        assert len({getattr(block, field).tobytes() for block in blocks}) == 4
+    other_noise = next(World(Switching(4), Rademacher(), 50, UnitArms(3)).deal(0))
+    np.testing.assert_array_equal(other_noise.theta, blocks[0].theta)
+    np.testing.assert_array_equal(other_noise.arms[0], blocks[0].arms[0])
+
+
+def test_the_best_value_is_the_best() -> None:
+    for arms in (UnitArms(9), UnitArms(9, fresh=True)):
+        block = next(World(Gradual(3), Gaussian(), 300, arms).deal())
+        columns = np.broadcast_to(block.arms[0], (300, 3, 9))
+        np.testing.assert_allclose(block.best, np.einsum("td,tdn->tn", block.theta, columns).max(axis=1))
+    block = next(World(Gradual(2), Gaussian(), 300, Ball(0.5)).deal())
+    np.testing.assert_allclose(block.best, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("noise", "mean_square"), [(Gaussian(0.5), 0.25), (Uniform(0.6), 0.12), (Rademacher(0.5), 0.25)]
+)
+def test_noise_has_its_scale(noise: Any, mean_square: float) -> None:
+    values = np.concatenate([b.noise for b in World(Constant(1), noise, 40_000, [[1.0]]).deal()])
+    assert abs(values.mean()) < 0.02
+    assert (values**2).mean() == pytest.approx(mean_square, rel=0.05)
+
+
+def test_delays_stay_in_their_range_and_every_reward_comes_once() -> None:
+    for delay in (FixedDelay(7), UniformDelay(20, shortest=5), GeometricDelay(4.0, longest=50)):
+        world = World(Constant(1), Gaussian(), 5000, [[1.0]], delay)
+        told: dict[int, int] = {}
+        for block in world.deal(0, 512):
+            for i in range(len(block.noise)):
+                for s in block.arrivals[block.upto[i] : block.upto[i + 1]]:
+                    assert s not in told
+                    told[int(s)] = block.start + i - int(s)
+        assert set(range(5000 - delay.longest)) <= told.keys()
+        waits = np.array([told[s] for s in range(4900)])
+        assert waits.max() <= delay.longest
+        if isinstance(delay, GeometricDelay):
+            assert waits.mean() == pytest.approx(4.0, rel=0.1)
+        else:
+            assert waits.min() == (7 if isinstance(delay, FixedDelay) else 5)
+
+
+def test_arrays_of_ones_own_are_played_as_given() -> None:
+    theta = np.array([[0.5, 0.0], [0.0, 0.5], [0.1, 0.1]])
+    world = World(Path(theta), NoiseArray([0.1, 0.2, 0.3]), 3, np.eye(2), DelayArray([2, 0, 0]))
+    block = next(world.deal())
+    np.testing.assert_array_equal(block.theta, theta)
+    np.testing.assert_array_equal(block.noise, [0.1, 0.2, 0.3])
+    assert block.arrivals.tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: World(Abrupt(), Gaussian(), 0), "horizon must be at least 1"),
+        (lambda: World(Abrupt(), Gaussian(), 10, np.eye(3)), "arms must have 2 columns"),
+        (
+            lambda: list(World(Path(np.eye(2)), Gaussian(), 3).deal()),
+            "theta must have an entry for each of 3 rounds",
+        ),
+        (lambda: list(World(Abrupt(), NoiseArray([1.0]), 3).deal()), "values must have an entry"),
+        (lambda: Path([[np.nan]]), "theta must be finite"),
+        (lambda: Abrupt(1), "dim must be at least 2"),
+        (lambda: Switching(2, every=0), "every must be at least 1"),
+        (lambda: Gaussian(-1.0), "scale must not be negative"),
+        (lambda: UniformDelay(3, shortest=4), "longest must be at least 4"),
+        (lambda: DelayArray([0.5]), "values must be whole numbers"),
+        (lambda: UnitArms(0), "count must be at least 1"),
+    ],
+)
+def test_bad_worlds_are_named(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
