@@ -1,16 +1,18 @@
 """Exp3 and Exp3.IX alone."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from common import rounds
-from driftbandit.policies.meta import draw, exp3, exp3_ix, reward
+from driftbandit.policies.meta import Meta, draw, exp3, exp3_ix, reward
 
 
 @pytest.mark.parametrize("make", [exp3, exp3_ix])
-def test_finds_the_better_choice(make: object) -> None:
+def test_finds_the_better_choice(make: Callable[[int, int], Meta]) -> None:
     plays = rounds(3000, 600)
-    meta = make(4, plays)  # type: ignore[operator]
+    meta = make(4, plays)
     rng = np.random.default_rng(0)
     counts = np.zeros(4)
     for _ in range(plays):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from driftbandit import play
+from driftbandit import UnitArms, play
 from driftbandit.paper import NOISE, experiment
 
 
@@ -27,7 +27,7 @@ def test_the_stated_orderings_hold(noise: float) -> None:
 
 def test_the_settings_are_the_papers() -> None:
     world, _, policies = experiment("abrupt")
-    assert (world.horizon, world.dim, world.arms.count) == (50_000, 2, 20)  # type: ignore[union-attr]
+    assert (world.horizon, world.dim, world.arms) == (50_000, 2, UnitArms(20))
     assert pytest.approx(math.sqrt(0.1)) == NOISE
     assert len(policies) == 6
     assert "OracleRestartUCB" not in experiment("gradual").policies

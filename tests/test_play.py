@@ -50,8 +50,8 @@ def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> N
     policies = every_policy(3, scale=rounds(200, 30))
     result = play(policies, world, replicates=3, threads=2)
     assert result.regret.shape == (len(policies), 3, 100)
-    for options in ({"block": 100, "threads": 1}, {"block": 10_000, "threads": 2}):
-        again = play(policies, world, replicates=3, **options)  # type: ignore[arg-type]
+    for block, threads in ((100, 1), (10_000, 2)):
+        again = play(policies, world, replicates=3, block=block, threads=threads)
         np.testing.assert_array_equal(result.regret, again.regret)
     outside = {name: lambda w, r, p=p: FromOutside(p.spawn(r)) for name, p in policies.items()}
     python = play(outside, world, replicates=[2])

@@ -24,7 +24,8 @@ from driftbandit import (
     WindowUCB,
 )
 from driftbandit.checks import CHECKS, CheckFailed, check_policy
-from naive import twin_of
+from driftbandit.policies.store import leaves
+from naive import NaiveBob, twin_of
 
 
 def run(policy: Policy, total: int, seed: int = 0, fixed: bool = False) -> list[int | None]:
@@ -160,7 +161,7 @@ def test_bad_parameters_are_named(make: Any, message: str) -> None:
 
 def test_parameters_after_dim_are_keyword_only() -> None:
     with pytest.raises(TypeError):
-        RestartUCB(2, 100)  # type: ignore[call-arg]
+        cast(Any, RestartUCB)(2, 100)
 
 
 def test_long_arms_beside_lambda_only_warn() -> None:
@@ -213,7 +214,7 @@ def test_any_array_gets_a_named_error_or_a_right_answer(kind: str, arms: Any) ->
         assert arms.ndim == 2
         assert np.linalg.norm(arms, axis=1).max() <= 1 + 1e-8
         if kind.startswith("bob"):
-            naive.turn()  # type: ignore[attr-defined]
+            cast(NaiveBob, naive).turn()
         theta, metric, beta = naive.estimate()
         index = arms @ theta + beta * np.sqrt(np.einsum("ij,jk,ik->i", arms, metric, arms))
         assert index[decision.index] >= index.max() * (1 - 1e-9)
@@ -262,6 +263,18 @@ def test_choices_do_not_depend_on_units(kind: str, arm_power: int, reward_power:
         reward = float(rng.standard_normal())
         plain.update(first, reward)
         scaled.update(second, reward * b)
+
+
+def test_memory_is_constant_for_restart_and_w_rows_for_window() -> None:
+    def held(policy: Policy) -> int:
+        return sum(array.nbytes for array in leaves(policy.state).values())
+
+    for make, per_row in ((lambda m: RestartUCB(5, period=m), 0), (lambda m: WindowUCB(5, window=m), 8 * (5 + 1 + 1))):
+        small, large = make(10), make(1010)
+        before = held(small)
+        run(small, rounds(500, 100))
+        assert held(small) == before
+        assert held(large) - held(small) == 1000 * per_row
 
 
 def test_decisions_that_nobody_rewards_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:

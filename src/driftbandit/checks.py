@@ -3,6 +3,7 @@
 A policy under check is any object with ``select(arms)`` → decision (with ``arm``) and ``update(decision, reward)``.
 """
 
+import contextlib
 import copy
 import pickle
 import tempfile
@@ -73,11 +74,11 @@ def expect_same_future(policy: Any, twin: Any, dim: int, why: str) -> None:
     expect(np.array_equal(play(policy, dim, 60, seed=9), play(twin, dim, 60, seed=9)), why)
 
 
-def expect_refusal(policy: Any, dim: int, action: Callable[[Any], object], what: str) -> None:
-    """The action must raise a ValueError and leave the policy as it was."""
-    twin = copy.deepcopy(policy)
+def expect_refusal(policy: Any, dim: int, what: str, method: str, *arguments: object) -> None:
+    """The call must raise a ValueError and leave the policy as it was."""
+    policy, twin = copy.deepcopy(policy), copy.deepcopy(policy)
     try:
-        action(policy)
+        getattr(policy, method)(*arguments)
     except ValueError:
         expect_same_future(policy, twin, dim, f"{what} changed the policy")
     else:
@@ -133,10 +134,10 @@ def a_decision_is_used_once(policy: Any, dim: int) -> None:
     other = copy.deepcopy(policy)
     decision = policy.select(arms)
     policy.update(decision, 0.3)
-    expect_refusal(policy, dim, lambda p: p.update(decision, 0.3), "a used decision")
+    expect_refusal(policy, dim, "a used decision", "update", decision, 0.3)
     for _ in range(5):
         stranger = other.select(arms)
-    expect_refusal(policy, dim, lambda p: p.update(stranger, 0.3), "another policy's decision")
+    expect_refusal(policy, dim, "another policy's decision", "update", stranger, 0.3)
 
 
 @check
@@ -156,7 +157,7 @@ def bad_arms_are_refused(policy: Any, dim: int) -> None:
         "words for arms": [["a"] * dim],
     }
     for what, arms in bad.items():
-        expect_refusal(copy.deepcopy(policy), dim, lambda p, arms=arms: p.select(arms), what)  # type: ignore[misc]
+        expect_refusal(policy, dim, what, "select", arms)
 
 
 @check
@@ -164,11 +165,9 @@ def bad_rewards_are_refused(policy: Any, dim: int) -> None:
     """A reward that is not a finite number raises a ValueError, and the decision still waits for its reward."""
     decision = policy.select(unit_arms(np.random.default_rng(6), 4, dim))
     for reward in (np.nan, np.inf, -np.inf, None, "much"):
-        expect_refusal(copy.deepcopy(policy), dim, lambda p, r=reward: p.update(decision, r), f"reward {reward}")  # type: ignore[misc]
-        try:
+        expect_refusal(policy, dim, f"a reward of {reward}", "update", decision, reward)
+        with contextlib.suppress(ValueError):
             policy.update(decision, reward)
-        except ValueError:
-            continue
     policy.update(decision, 0.5)
 
 

@@ -15,6 +15,24 @@ TIE = 1e-10  # indices this close, relative to their size, are a tie: far above 
 
 
 @kernel
+def add_rows(out: Floats, weights: Floats, rows: Floats, count: int) -> None:
+    """out += Σ weights[k]·rows[k] for k < count: the inner loop of all the algebra.
+
+    Four rows at a time, so that ``out`` is read and written a quarter as often.
+    """
+    n = len(out)
+    fours = count - count % 4
+    for k in range(0, fours, 4):
+        a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for i in range(n):
+            out[i] += a * rows[k, i] + b * rows[k + 1, i] + (c * rows[k + 2, i] + d * rows[k + 3, i])
+    for k in range(fours, count):
+        a = weights[k]
+        for i in range(n):
+            out[i] += a * rows[k, i]
+
+
+@kernel
 def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
     """Score every column x: row 0 ⟨x, θ̂⟩, row 1 xᵀ·metric·x (from the lower triangle), row 2 scratch."""
     d, n = columns.shape
@@ -22,15 +40,12 @@ def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> N
     for i in range(n):
         mean[i] = 0.0
         square[i] = 0.0
+    add_rows(mean, theta, columns, d)
     for j in range(d):
         half = 0.5 * metric[j, j]
         for i in range(n):
-            mean[i] += theta[j] * columns[j, i]
             row[i] = half * columns[j, i]
-        for k in range(j):
-            entry = metric[j, k]
-            for i in range(n):
-                row[i] += entry * columns[k, i]
+        add_rows(row, metric[j], columns, j)
         for i in range(n):
             square[i] += 2.0 * row[i] * columns[j, i]
 

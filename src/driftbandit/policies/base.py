@@ -245,8 +245,6 @@ class Policy(ABC):
             and all(np.array_equal(mine[name], theirs[name]) for name in mine)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __getstate__(self) -> dict[str, Any]:
         own = {f.name for f in fields(self)} | {"_given", "state", "rounds", "_waiting", "_kept"}
         return {name: value for name, value in self.__dict__.items() if name in own}

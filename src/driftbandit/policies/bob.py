@@ -42,7 +42,8 @@ def _begin(state: BobState, t: int, luck: Floats) -> float:
         clock[CHOICE] = draw(state.meta, luck[2])
         state.total[0] = 0.0
         retune(state.base, t, state.pool[clock[CHOICE]])
-    return begin(state.base, t, luck)  # type: ignore[no-any-return]
+    beta: float = begin(state.base, t, luck)
+    return beta
 
 
 @learn.of(BobState)

@@ -9,6 +9,7 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
+from driftbandit.choice import add_rows
 from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import (
@@ -52,17 +53,15 @@ def solve(state: WeightState) -> None:
             inverse[i, j] = ridge.matrix[V, i, j] + (penalty if i == j else 0.0)
     invert(inverse)
     times(inverse, ridge.vector[B], ridge.vector[THETA])
-    product[:] = 0.0
     metric[:] = 0.0
     for i in range(d):
         for j in range(d):
-            entry = data2[i, j] + (penalty if i == j else 0.0)
-            for k in range(d):
-                product[i, k] += entry * inverse[j, k]
+            product[i, j] = penalty * inverse[i, j]
+        add_rows(product[i], data2[i], inverse, d)
     for i in range(d):
-        for j in range(d):
-            for k in range(d):
-                metric[i, k] += inverse[i, j] * product[j, k]
+        add_rows(metric[i, : i + 1], inverse[i], product, d)  # the lower triangle, …
+        for j in range(i):
+            metric[j, i] = metric[i, j]  # … and its mirror image
     rescore(ridge)
 
 
