@@ -55,6 +55,7 @@ def loop_seconds(policy: Policy, world: World) -> float:
 
     def measure() -> float:
         run = CompiledRun(policy.spawn(0), world)
+        run.meet(block)
         before = time.perf_counter()
         run.play(block)
         return (time.perf_counter() - before) / world.horizon

@@ -12,7 +12,7 @@ import numpy as np
 
 from driftbandit import _check
 from driftbandit._chance import PAGE, luck
-from driftbandit._compile import kernel
+from driftbandit._compile import bind, kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.arms import Dealt, FixedArms, Kept, choose
 from driftbandit.policies.base import Policy
@@ -67,13 +67,19 @@ class CompiledRun:
         self.arms_out, self.rewards_out = np.zeros((slots, world.dim)), np.zeros(slots)
         self.total = np.zeros(1)
 
+    def meet(self, block: Block) -> None:
+        """Before the first block: keep its arms if they are fixed, and compile."""
+        if isinstance(block.arms, Kept):
+            self.policy.keep(FixedArms(block.arms.columns.T))
+        chance = np.empty((0, 4))
+        example = self.policy.state, block, chance, self.arms_out, self.rewards_out, self.total, self.total
+        self.play_block = bind(play_block, *example)
+
     def play(self, block: Block) -> Floats:
         policy, rounds = self.policy, len(block.noise)
-        if isinstance(block.arms, Kept):
-            policy.keep(FixedArms(block.arms.columns.T))
         regret = np.empty(rounds)
         chance = luck(policy.seed, block.start, rounds)
-        play_block(policy.state, block, chance, self.arms_out, self.rewards_out, self.total, regret)
+        self.play_block(policy.state, block, chance, self.arms_out, self.rewards_out, self.total, regret)
         policy.rounds += rounds
         return regret
 
@@ -86,11 +92,14 @@ class PythonRun:
         self.waiting: dict[int, tuple[Any, float]] = {}
         self.total = 0.0
 
+    def meet(self, block: Block) -> None:
+        """Before the first block: the fixed arms, if they are fixed."""
+        self.fixed = FixedArms(block.arms.columns.T) if isinstance(block.arms, Kept) else self.world.arms
+
     def play(self, block: Block) -> Floats:
         regret = np.empty(len(block.noise))
-        fixed = FixedArms(block.arms.columns.T) if isinstance(block.arms, Kept) else self.world.arms
         for i, noise in enumerate(block.noise):
-            arms = np.ascontiguousarray(block.arms.columns[i].T) if isinstance(block.arms, Dealt) else fixed
+            arms = np.ascontiguousarray(block.arms.columns[i].T) if isinstance(block.arms, Dealt) else self.fixed
             decision = self.player.select(arms)
             x = decision.arm if hasattr(decision, "arm") else np.asarray(getattr(arms, "rows", arms))[decision]
             expected = 0.0
@@ -182,6 +191,8 @@ def play_replicate(
     for rounds in world.deal(replicate, block):
         here = (marks > rounds.start) & (marks <= rounds.start + len(rounds.noise))
         for k, run in enumerate(runs):
+            if rounds.start == 0:
+                run.meet(rounds)
             before = time.thread_time()
             curve = run.play(rounds)
             seconds[k] += time.thread_time() - before

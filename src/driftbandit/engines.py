@@ -1,0 +1,82 @@
+"""Where replicates run: threads or processes here, Dask or Ray beyond one machine, all through joblib."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from joblib import Parallel, delayed, parallel_config
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+ENGINES = ("threads", "processes", "dask", "ray")
+
+
+def run_all(
+    function: Callable[[Task], Done],
+    tasks: Sequence[Task],
+    engine: str = "threads",
+    workers: int | None = None,
+    address: str | None = None,
+) -> Iterator[Done]:
+    """Every task's result, as they finish, in any order. ``address``: a running Dask or Ray cluster."""
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    if address is not None and engine not in ("dask", "ray"):
+        raise ValueError(f"address is for the engines dask and ray, not {engine}")
+    count = workers or os.cpu_count() or 1
+    if engine in ("threads", "processes"):
+        backend = {"threads": "threading", "processes": "loky"}[engine]
+        with parallel_config(backend=backend, n_jobs=count):
+            yield from _as_finished(function, tasks)
+    elif engine == "dask":
+        with _dask(address, count), parallel_config(backend="dask", wait_for_workers_timeout=60):
+            yield from _as_finished(function, tasks)
+    else:
+        with _ray(address, count), parallel_config(backend="ray", n_jobs=count):
+            # Ray's backend returns only whole lists: waves keep what is lost by a crash small.
+            for start in range(0, len(tasks), 4 * count):
+                wave = tasks[start : start + 4 * count]
+                yield from Parallel(batch_size=1)(delayed(function)(task) for task in wave)
+
+
+def _as_finished(function: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
+    results: Iterator[Done] = Parallel(return_as="generator_unordered", batch_size=1)(
+        delayed(function)(task) for task in tasks
+    )
+    yield from results
+
+
+@contextmanager
+def _dask(address: str | None, workers: int) -> Iterator[None]:
+    distributed = _need("distributed", "dask")
+    if address is not None:
+        with distributed.Client(address):
+            yield
+        return
+    cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster):
+        yield
+
+
+@contextmanager
+def _ray(address: str | None, workers: int) -> Iterator[None]:
+    ray = _need("ray", "ray")
+    options = {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
+    ray.init(ignore_reinit_error=True, log_to_driver=False, **options)
+    _need("ray.util.joblib", "ray").register_ray()
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _need(module: str, extra: str) -> Any:
+    """An optional package, or an error that says how to get it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ModuleNotFoundError(f"this engine needs an extra: pip install 'driftbandit[{extra}]'") from None

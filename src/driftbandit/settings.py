@@ -1,0 +1,167 @@
+"""Settings as data: tables of plain values → worlds and policies, with errors that name the key and the nearest one."""
+
+import difflib
+import inspect
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from driftbandit import delay, drift, noise
+from driftbandit.arms import Ball, Ellipsoid, FixedArms
+from driftbandit.policies import every
+from driftbandit.policies.base import Policy
+from driftbandit.theory.impossibility import theorem_four_arms
+from driftbandit.theory.tuning import optimal_period
+from driftbandit.world import UnitArms, World
+
+Table = Mapping[str, Any]
+
+# What a world is made of: each part by its kinds, and the parameter that a bare number stands for.
+PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
+    "drift": (
+        {
+            "abrupt": drift.Abrupt,
+            "gradual": drift.Gradual,
+            "seasonal": drift.Seasonal,
+            "constant": drift.Constant,
+            "switching": drift.Switching,
+            "calm-burst": drift.CalmBurst,
+            "random-walk": drift.RandomWalk,
+            "path": drift.Path,
+        },
+        "kind",
+    ),
+    "arms": (
+        {
+            "unit": UnitArms,
+            "fixed": FixedArms,
+            "ball": Ball,
+            "ellipsoid": Ellipsoid,
+            "theorem-four": theorem_four_arms,
+        },
+        "count",
+    ),
+    "noise": ({"gaussian": noise.Gaussian, "uniform": noise.Uniform, "rademacher": noise.Rademacher}, "scale"),
+    "delay": (
+        {"fixed": delay.FixedDelay, "uniform": delay.UniformDelay, "geometric": delay.GeometricDelay},
+        "longest",
+    ),
+}
+DEFAULT_KIND = {"arms": "unit", "noise": "gaussian", "delay": "fixed"}
+WORLD_KEYS = ["dim", "horizon", *PARTS]
+
+# The policies that a memory in rounds describes, whatever each calls it.
+MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
+    "RestartUCB": ("period", lambda memory: memory),
+    "WindowUCB": ("window", lambda memory: memory),
+    "WeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
+}
+LISTS = {"pool", "change_points", "theta", "shape", "arms.arms"}  # parameters that are lists themselves
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be meant; the message names it."""
+
+
+def check_keys(where: str, table: Table, known: Iterable[str], required: Iterable[str] = ()) -> None:
+    known = list(known)
+    for key in table:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            raise SettingsError(f"[{where}] has no key {key!r}; {hint}")
+    for key in required:
+        if key not in table:
+            raise SettingsError(f"[{where}] must have a key {key!r}")
+
+
+def variants(table: Table) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every combination of the listed values: (the table with one value each, the values that vary by dotted key)."""
+    axes: list[list[tuple[str, Any, dict[str, Any]]]] = []
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            inner = variants(value)
+            axes.append([(key, part, {f"{key}.{name}": v for name, v in vary.items()}) for part, vary in inner])
+        elif isinstance(value, list) and (key not in LISTS or (value and isinstance(value[0], list))):
+            axes.append([(key, one, {key: one} if len(value) > 1 else {}) for one in value])
+        else:
+            axes.append([(key, value, {})])
+    return [
+        ({key: value for key, value, _ in choice}, {name: v for _, _, vary in choice for name, v in vary.items()})
+        for choice in itertools.product(*axes)
+    ]
+
+
+def label(name: str, vary: Table) -> str:
+    """The name of a variant: ``restart``, or ``restart period=100``."""
+    return " ".join([name, *(f"{key}={value}" for key, value in vary.items())])
+
+
+def make_world(where: str, table: Table, seed: int) -> World:
+    check_keys(where, table, WORLD_KEYS, required=["drift", "noise", "horizon"])
+    shared = {key: table[key] for key in ("dim", "horizon") if key in table}
+    parts = {part: make_part(f"{where}.{part}", part, table[part], shared) for part in PARTS if part in table}
+    world: World = named(where, World, {**parts, "horizon": table["horizon"], "seed": seed})
+    return world
+
+
+def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
+    kinds, number = PARTS[part]
+    if isinstance(setting, Mapping):
+        table = dict(setting)
+    else:
+        table = {"kind": setting} if isinstance(setting, str) else {number: setting}
+    kind = table.pop("kind", DEFAULT_KIND.get(part))
+    if kind not in kinds:
+        near = difflib.get_close_matches(str(kind), kinds, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(kinds)}"
+        raise SettingsError(f"[{where}] has no kind {kind!r}; {hint}")
+    parameters = inspect.signature(kinds[kind]).parameters
+    check_keys(where, table, parameters)
+    return named(where, kinds[kind], {**{k: v for k, v in shared.items() if k in parameters}, **table})
+
+
+def check_policy_table(where: str, table: Table) -> str:
+    """Check the keys of a policy's table, and return its kind."""
+    kind = table.get("kind", where.rpartition(".")[2])
+    if kind not in every():
+        near = difflib.get_close_matches(str(kind), every(), n=1, cutoff=0.3)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(every())}"
+        raise SettingsError(f"[{where}] must name a policy by its kind; {kind!r} is none, {hint}")
+    memory = ["memory", "factor"] if kind in MEMORY else []
+    check_keys(where, table, ["kind", *memory, *inspect.signature(every()[kind]).parameters])
+    return str(kind)
+
+
+def make_policy(where: str, table: Table, world: World, replicate: int | None) -> Policy:
+    """The policy that a table describes, told of the world what it needs: dim, noise, horizon, and what it asks for.
+
+    ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length; ``factor`` multiplies it.
+    Without a replicate the path is not walked: enough to see whether the table is sound.
+    """
+    kind = check_policy_table(where, table)
+    given = {key: value for key, value in table.items() if key not in ("kind", "memory", "factor")}
+    known = inspect.signature(every()[kind]).parameters
+    told = {"dim": world.dim, "noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
+    if kind in MEMORY and "memory" in table:
+        name, of_memory = MEMORY[kind]
+        memory = table["memory"]
+        if memory == "theory":
+            length = 1.0 if replicate is None else world.path_length(replicate)
+            memory = optimal_period(world.dim, world.horizon, length)
+        elif isinstance(memory, str):
+            raise SettingsError(f'[{where}] memory must be a number of rounds or "theory", got {memory!r}')
+        told[name] = of_memory(max(int(memory * table.get("factor", 1)), 1))
+    if "change_points" in known:
+        told["change_points"] = [] if replicate is None else world.change_points(replicate)
+    arguments = {key: value for key, value in told.items() if key in known and value is not None}
+    policy: Policy = named(where, every()[kind], {**arguments, **given})
+    return policy
+
+
+def named(where: str, make: Callable[..., Any], arguments: Table) -> Any:
+    """Call, and say in which table a wrong value stands."""
+    try:
+        return make(**arguments)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"[{where}] {error}") from None

@@ -1,0 +1,218 @@
+"""A study: worlds × policies × replicates as data → one tidy table. Killed at any moment, it goes on where it was."""
+
+import hashlib
+import itertools
+import json
+import tempfile
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import polars as pl
+
+from driftbandit import __version__, _check
+from driftbandit.engines import run_all
+from driftbandit.ledger import Cell, Ledger
+from driftbandit.play import checkpoint_rounds, play_replicate
+from driftbandit.policies.store import leaves
+from driftbandit.settings import SettingsError, check_keys, check_policy_table, label, make_policy, make_world, variants
+
+KEYS = ["name", "horizon", "replicates", "seed", "checkpoints", "figure", "worlds", "policies"]
+BLOCK = 4096
+
+
+class Variant(NamedTuple):
+    """A world or a policy with one value for each setting."""
+
+    where: str  # its table, for errors
+    name: str
+    label: str  # the name with the values that vary
+    settings: dict[str, Any]
+    vary: dict[str, Any]
+
+
+class Task(NamedTuple):
+    """One replicate of one world, and the policies still to play it: plain values, to be sent anywhere."""
+
+    world: Variant
+    policies: Sequence[Variant]
+    keys: Sequence[str]
+    replicate: int
+    seed: int
+    checkpoints: int | list[int]
+
+    @property
+    def rounds(self) -> int:
+        return int(self.world.settings["horizon"]) * len(self.policies)
+
+
+def play_task(task: Task) -> tuple[list[Cell], int]:
+    world = make_world(task.world.where, task.world.settings, task.seed)
+    policies = {
+        variant.label: make_policy(variant.where, variant.settings, world, task.replicate) for variant in task.policies
+    }
+    marks = checkpoint_rounds(task.checkpoints, world.horizon)
+    regret, seconds = play_replicate(policies, world, task.replicate, marks, BLOCK)
+    sizes = [sum(array.nbytes for array in leaves(policy.state).values()) for policy in policies.values()]
+    return [Cell(*cell) for cell in zip(task.keys, regret, seconds.tolist(), sizes, strict=True)], task.rounds
+
+
+@dataclass
+class Study:
+    """What to compare. ``worlds`` and ``policies`` are tables of plain values; a list of values makes a grid.
+
+    ``figure``: "regret" (over time) or "scaling" (final regret against the horizon).
+    """
+
+    worlds: Mapping[str, Mapping[str, Any]]
+    policies: Mapping[str, Mapping[str, Any]]
+    name: str = "study"
+    horizon: int | list[int] | None = None  # for worlds that state none
+    replicates: int = 10
+    seed: int = 0
+    checkpoints: int | list[int] = 100
+    figure_kind: str = "regret"
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> Self:
+        check_keys("study", settings, KEYS, required=["worlds", "policies"])
+        return cls(**{"figure_kind" if key == "figure" else key: value for key, value in settings.items()})
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        try:
+            return cls.from_dict(tomllib.loads(Path(path).read_text(encoding="utf-8")))
+        except tomllib.TOMLDecodeError as error:
+            raise SettingsError(f"{path} is not TOML: {error}") from None
+
+    def __post_init__(self) -> None:
+        """Build every world and policy once: what is wrong is said before anything runs."""
+        self._ledger: Ledger | None = None
+        _check.whole("replicates", self.replicates)
+        _check.whole("seed", self.seed, least=0)
+        _check.choice("figure", self.figure_kind, ("regret", "scaling"))
+        horizon = {} if self.horizon is None else {"horizon": self.horizon}
+        self.world_variants = expand("worlds", {name: {**horizon, **table} for name, table in self.worlds.items()})
+        self.policy_variants = expand("policies", self.policies)
+        for world in self.world_variants:
+            made = make_world(world.where, world.settings, self.seed)
+            checkpoint_rounds(self.checkpoints, made.horizon)
+            for policy in self.policy_variants:
+                make_policy(policy.where, policy.settings, made, replicate=None)
+
+    def run(
+        self,
+        folder: str | Path | None = None,
+        *,
+        engine: str = "threads",
+        workers: int | None = None,
+        address: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Self:
+        """Play what is not yet in the folder's ledger (without a folder: everything, kept while this object lives).
+
+        ``progress`` is called with the number of rounds just finished, first with those found finished.
+        """
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="driftbandit-")
+            folder = self._temporary.name
+        self._ledger = ledger = Ledger(Path(folder) / "cells.sqlite")
+        left = self.tasks(ledger.keys())
+        if progress:
+            progress(self.rounds() - sum(task.rounds for task in left))
+        for cells, rounds in run_all(play_task, left, engine, workers, address):
+            ledger.add(cells)
+            if progress:
+                progress(rounds)
+        return self
+
+    def tasks(self, done: Collection[str] = ()) -> list[Task]:
+        """What is still to be played, the longest first."""
+        tasks = []
+        for world, replicate in itertools.product(self.world_variants, range(self.replicates)):
+            left = [(policy, key) for policy, key in self._keys(world, replicate) if key not in done]
+            if left:
+                policies, keys = zip(*left, strict=True)
+                tasks.append(Task(world, policies, keys, replicate, self.seed, self.checkpoints))
+        return sorted(tasks, key=lambda task: -task.rounds)
+
+    def rounds(self) -> int:
+        """How many rounds the whole study plays."""
+        return sum(task.rounds for task in self.tasks())
+
+    def table(self) -> pl.DataFrame:
+        """One row a world, policy, replicate and checkpoint; what varies in a grid has a column of its own."""
+        frames = []
+        for world, policy, replicate, cell in self._finished():
+            marks = checkpoint_rounds(self.checkpoints, world.settings["horizon"])
+            varied = {f"world.{key}": value for key, value in world.vary.items()}
+            varied |= {f"policy.{key}": value for key, value in policy.vary.items()}
+            columns = {"round": marks, "regret": cell.regret}
+            literals = {"world": world.label, "policy": policy.label, **varied, "replicate": replicate}
+            literal = [pl.lit(value).alias(column) for column, value in literals.items()]
+            frames.append(pl.DataFrame(columns).select(*literal, pl.all()))
+        return pl.concat(frames, how="diagonal_relaxed")
+
+    def timing(self) -> pl.DataFrame:
+        """One row a world, policy and replicate: processor seconds inside the policy, and bytes of its state."""
+        return pl.DataFrame(
+            [
+                {
+                    "world": world.label, "policy": policy.label, "replicate": replicate,
+                    "rounds": world.settings["horizon"], "seconds": cell.seconds, "bytes": cell.bytes,
+                }
+                for world, policy, replicate, cell in self._finished()
+            ]
+        )  # fmt: skip
+
+    def final(self) -> pl.DataFrame:
+        """One row a world, policy and replicate: the regret at the end; worlds of a grid under one name."""
+        return pl.DataFrame(
+            [
+                {
+                    "world": world.name, "policy": policy.label, "replicate": replicate,
+                    "horizon": world.settings["horizon"], "regret": float(cell.regret[-1]),
+                }
+                for world, policy, replicate, cell in self._finished()
+            ]
+        )  # fmt: skip
+
+    def settings(self) -> dict[str, Any]:
+        """The study as plain values: what ``from_dict`` takes."""
+        values = {key: getattr(self, "figure_kind" if key == "figure" else key) for key in KEYS}
+        return {key: value for key, value in values.items() if value is not None}
+
+    def _keys(self, world: Variant, replicate: int) -> Iterator[tuple[Variant, str]]:
+        """Each policy with the digest of all that its numbers depend on: other settings have other keys."""
+        for policy in self.policy_variants:
+            played = [__version__, world.settings, policy.settings, replicate, self.seed, self.checkpoints]
+            yield policy, hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _finished(self) -> Iterator[tuple[Variant, Variant, int, Cell]]:
+        if self._ledger is None:
+            raise RuntimeError("run the study first: study.run()")
+        cells = [
+            (world, policy, replicate, key)
+            for world, replicate in itertools.product(self.world_variants, range(self.replicates))
+            for policy, key in self._keys(world, replicate)
+        ]
+        found = self._ledger.read(key for *_, key in cells)
+        for (world, policy, replicate, _), cell in zip(cells, found, strict=True):
+            yield world, policy, replicate, cell
+
+
+def expand(section: str, tables: Mapping[str, Mapping[str, Any]]) -> list[Variant]:
+    """Every table of a section with its lists multiplied out."""
+    if not tables:
+        raise SettingsError(f"[{section}] must not be empty")
+    found = []
+    for name, table in tables.items():
+        if not isinstance(table, Mapping):
+            raise SettingsError(f"[{section}] {name} must be a table, got {table!r}")
+        for settings, vary in variants(table):
+            if section == "policies":
+                settings["kind"] = check_policy_table(f"{section}.{name}", {"kind": name, **settings})
+            found.append(Variant(f"{section}.{name}", name, label(name, vary), settings, vary))
+    return found
