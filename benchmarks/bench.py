@@ -1,9 +1,12 @@
 """Every policy beside its naive NumPy twin, in one run: the compiled loop, and select + update from Python."""
 
+import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the twin's BLAS on one core, as ours is
 
 import numpy as np
 from rich.console import Console

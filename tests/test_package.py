@@ -1,5 +1,7 @@
 """The package as installed: its names, its machine-code cache, its command, its README."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -8,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import driftbandit
@@ -18,10 +21,12 @@ ROOT = Path(__file__).parent.parent
 PUBLIC = """
     Abrupt Ball BanditOverBandit Block CalmBurst Constant Decision DelayArray Ellipsoid Estimate FixedArms FixedDelay
     Gaussian GeometricDelay Gradual NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk RestartUCB Result
-    Seasonal StaticUCB Switching Uniform UniformDelay UnitArms WeightUCB WindowUCB World checks play theory
+    Seasonal SettingsError StaticUCB Study Switching Uniform UniformDelay UnitArms WeightUCB WindowUCB World checks play theory
 """
 
 PROBE = """
+import contextlib
+import io
 import json
 from driftbandit import StaticUCB
 from driftbandit.policies.entry import take
@@ -76,17 +81,61 @@ def test_the_help_teaches_without_loading_the_engine() -> None:
     assert done.stdout.endswith("False\n")
 
 
-def test_reproduce_prints_a_row_for_each_policy(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "--repetitions", "2", "--horizon", "400"]) == 0
+def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "report"
+    assert main(["reproduce", "--repetitions", "2", "--horizon", "1000", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("RestartUCB") == 3
-    assert "abrupt world" in printed
-    assert "gradual world" in printed
+    for name in ("OracleRestartUCB", "WindowUCB", "WeightUCB", "StaticUCB", "BanditOverBandit"):
+        assert name in printed
+    assert printed.count("holds") + printed.count("fails") >= 11
+    page = (out / "index.html").read_text()
+    for figure in ("regret", "factor", "time", "memory", "restarts", "choices"):
+        assert (out / f"{figure}.png").stat().st_size > 10_000
+        assert (out / f"{figure}.svg").exists()
+    assert "slightly better than WindowUCB" in page
+    assert "http" not in re.sub(r"http://www\.w3\.org[^\"']*", "", page)
+    table = pl.read_parquet(out / "table.parquet")
+    assert table.height == 11 * 2 * 200
+    assert pl.read_csv(out / "table.csv").height == table.height
+    about = json.loads((out / "settings.json").read_text())
+    assert about["studies"]["abrupt"]["replicates"] == 2
 
 
-@pytest.mark.parametrize(
-    "arguments", [["reproduce", "--repetitions", "0"], ["reproduce", "--horizon", "x"], ["nonsense"]]
-)
+def test_claims_only_draws_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["reproduce", "--repetitions", "2", "--horizon", "1000", "--claims-only", "--out", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    assert not (tmp_path / "out" / "index.html").exists()
+    assert "StaticUCB ranks last" in " ".join(capsys.readouterr().out.split())
+
+
+def test_compare_runs_the_example_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["example"]) == 0
+    text = capsys.readouterr().out.replace("horizon = 20_000", "horizon = 300").replace("replicates = 20", "replicates = 2")
+    (tmp_path / "first.toml").write_text(text)
+    assert main(["compare", str(tmp_path / "first.toml"), "--out", str(tmp_path / "out")]) == 0
+    assert "walking-with-delay" in capsys.readouterr().out
+    assert (tmp_path / "out" / "regret.png").exists()
+    assert main(["example", "scaling"]) == 0
+    assert "theorem-four" in capsys.readouterr().out
+
+
+@pytest.mark.compiled
+def test_the_scaling_study_draws_its_exponents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["example", "scaling"])
+    text = re.sub(r"horizon = \[.*\]", "horizon = [300, 1000, 3000]", capsys.readouterr().out)
+    (tmp_path / "scaling.toml").write_text(text.replace("replicates = 10", "replicates = 3"))
+    assert main(["compare", str(tmp_path / "scaling.toml"), "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "scaling.svg").exists()
+
+
+def test_a_mistake_in_a_study_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "wrong.toml").write_text('[worlds.w]\ndrift = "gradul"\nnoise = 1\nhorizon = 9\n[policies.StaticUCB]\n')
+    assert main(["compare", str(tmp_path / "wrong.toml")]) == 2
+    assert capsys.readouterr().err == "driftbandit: [worlds.w.drift] has no kind 'gradul'; did you mean 'gradual'?\n"
+    assert main(["compare", str(tmp_path / "nowhere.toml")]) == 2
+
+
+@pytest.mark.parametrize("arguments", [["reproduce", "--repetitions", "0"], ["reproduce", "--horizon", "x"], ["nonsense"]])
 def test_bad_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
@@ -98,4 +147,6 @@ def test_the_readmes_examples_run() -> None:
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert examples
     for example in examples:
-        exec(compile(example, "README.md", "exec"), {})
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(example, "README.md", "exec"), {})
+        assert any(digit in printed.getvalue() for digit in "123456789"), printed.getvalue()

@@ -4,30 +4,35 @@ import math
 
 import pytest
 
-from driftbandit import UnitArms, play
+from driftbandit.claims import cost_claims, regret_claims
 from driftbandit.paper import NOISE, experiment
+from driftbandit.settings import make_policy, make_world
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("noise", [NOISE, 0.1], ids=["variance 0.1", "deviation 0.1"])
 def test_the_stated_orderings_hold(noise: float) -> None:
-    regret = {}
-    for name in ("abrupt", "gradual"):
-        world, memory, policies = experiment(name, noise=noise)
-        assert memory == {"abrupt": 1010, "gradual": 1500}[name]
-        result = play(policies, world, replicates=20, checkpoints=1)
-        regret[name] = dict(zip(result.names, result.mean[:, -1], strict=True))
-    abrupt, gradual = regret["abrupt"], regret["gradual"]
-    order = ["OracleRestartUCB", "RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB"]
-    assert [abrupt[name] for name in order] == sorted(abrupt[name] for name in order)
-    assert abrupt["WindowUCB"] < 1.5 * abrupt["RestartUCB"]  # "comparable performance"
-    order = ["WeightUCB", "WindowUCB", "RestartUCB", "StaticUCB"]
-    assert [gradual[name] for name in order] == sorted(gradual[name] for name in order)
+    abrupt, gradual = (experiment(world, repetitions=20, noise=noise).run() for world in ("abrupt", "gradual"))
+    for verdict in regret_claims(abrupt.final(), gradual.final()):
+        assert verdict.holds, verdict
+    memory = cost_claims(abrupt.timing())[-1]
+    assert memory.holds, memory
+
+
+@pytest.mark.compiled
+def test_without_the_factor_the_abrupt_order_is_the_reverse() -> None:
+    final = experiment("abrupt", repetitions=10, factor=1).run().final()
+    verdict = next(v for v in regret_claims(final, final) if "slightly better" in v.statement)
+    assert not verdict.holds
 
 
 def test_the_settings_are_the_papers() -> None:
-    world, _, policies = experiment("abrupt")
-    assert (world.horizon, world.dim, world.arms) == (50_000, 2, UnitArms(20))
     assert pytest.approx(math.sqrt(0.1)) == NOISE
-    assert len(policies) == 6
-    assert "OracleRestartUCB" not in experiment("gradual").policies
+    for name, memory in (("abrupt", 1010), ("gradual", 1500)):
+        study = experiment(name)
+        (variant,) = study.world_variants
+        world = make_world(variant.where, variant.settings, study.seed)
+        assert (world.horizon, world.dim, study.replicates) == (50_000, 2, 50)
+        restart = next(v for v in study.policy_variants if v.name == "RestartUCB")
+        assert make_policy(restart.where, restart.settings, world, 0).state.clock[2] == memory
+        assert len(study.policy_variants) == (6 if name == "abrupt" else 5)

@@ -15,13 +15,18 @@ PAGE = 4096  # rounds drawn from one generator; part of what a seed means, so it
 
 def generator(seed: Seed, *address: int) -> np.random.Generator:
     """The generator at an address such as (replicate, stream, page), below a seed."""
-    sequence = np.random.SeedSequence(entropy=seed, spawn_key=address)
-    return np.random.Generator(np.random.Philox(sequence))
+    return np.random.Generator(np.random.Philox(seed_sequence(seed, *address)))
+
+
+def seed_sequence(seed: Seed, *address: int) -> np.random.SeedSequence:
+    """Only a seed's first number is entropy: NumPy takes entropy 5 and (5, 0) for the same."""
+    first, *rest = (seed,) if isinstance(seed, int) else seed
+    return np.random.SeedSequence(entropy=first, spawn_key=(*rest, *address))
 
 
 def luck(seed: Seed, start: int, rounds: int) -> NDArray[np.float64]:
     """Four uniform numbers for each round from ``start`` on: a policy's coin tosses, the same however cut."""
-    bits = np.random.PCG64DXSM(np.random.SeedSequence(seed)).advance(4 * start)  # thrice as fast as Philox
+    bits = np.random.PCG64DXSM(seed_sequence(seed)).advance(4 * start)  # thrice as fast as Philox
     return np.random.Generator(bits).random((rounds, 4))
 
 

@@ -8,6 +8,7 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+MOST = 2**62
 SMALLEST, LARGEST = 1e-50, 1e50  # squares and products of these stay far inside float64
 
 
@@ -18,6 +19,8 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
         raise ValueError(f"{name} must be a whole number, got {value!r}") from None
     if number < least:
         raise ValueError(f"{name} must be at least {least}, got {number}")
+    if number > MOST:
+        raise ValueError(f"{name} must be at most {MOST}, got {number}")
     return number
 
 
@@ -26,6 +29,8 @@ def real(name: str, value: SupportsFloat) -> float:
         number = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number, got {value!r}") from None
+    except OverflowError:
+        number = math.inf
     if not abs(number) <= LARGEST:
         raise ValueError(f"{name} must be finite and within ±{LARGEST:g}, got {number}")
     return number
@@ -56,7 +61,10 @@ def fraction(name: str, value: SupportsFloat) -> float:
 def array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:
     """A contiguous float array of so many dimensions, not empty, all finite."""
     try:
-        result = np.ascontiguousarray(value, dtype=np.float64)
+        result = np.asarray(value)
+        if result.dtype.kind not in "biuf":
+            raise TypeError
+        result = np.ascontiguousarray(result, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of numbers, got {type(value).__name__}") from None
     if np.ndim(value) != dimensions:
@@ -74,6 +82,12 @@ def longest_row(name: str, rows: NDArray[np.float64]) -> float:
     if longest > LARGEST:
         raise ValueError(f"{name} must stay within ±{LARGEST:g}, got {longest:g}")
     return math.sqrt(float(np.einsum("ij,ij->i", rows, rows).max()))
+
+
+def settle(instance: object, **values: object) -> None:
+    """Store checked values in a frozen dataclass."""
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
 
 
 def choice(name: str, value: str, choices: Iterable[str]) -> str:

@@ -3,6 +3,8 @@
 import functools
 import hashlib
 import os
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -34,7 +36,21 @@ def cache_folder() -> Path:
     return base / f"driftbandit-{content_key(Path(__file__).parent)}"
 
 
+def usable(folder: Path) -> bool:
+    """Make the folder if need be, and with a new one clear out those that have not been used for a month."""
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            for old in folder.parent.glob("driftbandit-*"):
+                if time.time() - old.stat().st_mtime > 30 * 24 * 3600:
+                    shutil.rmtree(old, ignore_errors=True)
+        return os.access(folder, os.W_OK)
+    except OSError:
+        return False
+
+
 _FOLDER = cache_folder()
+_CACHED = COMPILED and usable(_FOLDER)  # without a folder of ours numba would keep code where edits go unnoticed
 
 
 # No fastmath: reassociation and fused operations would make the last bit depend on the machine.
@@ -58,7 +74,7 @@ def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, 
     # numba reads the folder once, here; other users of numba in this process keep their own.
     kept, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
     try:
-        compiled: Callable[P, R] = numba.njit(cache=True, **options)(function)
+        compiled: Callable[P, R] = numba.njit(cache=_CACHED, **options)(function)
         return compiled
     finally:
         config.CACHE_DIR = kept

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from driftbandit import _check
 from driftbandit._compile import Verb, kernel
@@ -25,16 +25,21 @@ class FixedArms:
     def __init__(self, arms: ArrayLike) -> None:
         self.rows = _check.array("arms", arms, 2).copy()
         self.rows.flags.writeable = False
-        self.longest = _check.longest_row("arms", self.rows)
+        self.columns = self.rows.T.copy()
+        self.columns.flags.writeable = False
+        self.shape = self.rows.shape
         self.dim = self.rows.shape[1]
+        self.longest = _check.longest_row("arms", self.rows)
 
     @cached_property
     def arms(self) -> Sequence[Floats]:
         return list(self.rows)
 
-    @cached_property
-    def columns(self) -> Floats:
-        return np.ascontiguousarray(self.rows.T)
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.rows, dtype) if copy or dtype not in (None, np.float64) else self.rows
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -56,7 +61,7 @@ class Ball:
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        _check.positive("radius", self.radius)
+        _check.settle(self, radius=_check.positive("radius", self.radius))
 
     @property
     def longest(self) -> float:
@@ -73,23 +78,23 @@ class Ellipsoid:
 
     shape: ArrayLike
     longest: float = field(init=False, repr=False)
+    _factor: Floats = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         matrix = _check.array("shape", self.shape, 2)
-        if matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0.0):
-            raise ValueError(f"shape must be a symmetric matrix, got shape {matrix.shape}")
+        if matrix.shape[0] != matrix.shape[1] or abs(matrix - matrix.T).max() > 1e-12 * abs(matrix).max():
+            raise ValueError(f"shape must be a symmetric matrix, got {matrix.tolist()}")
         axes = np.linalg.eigvalsh(matrix)
         if not axes[0] > 1e-14 * axes[-1]:
             raise ValueError(f"shape must be positive definite, got smallest eigenvalue {axes[0]:g}")
-        object.__setattr__(self, "shape", tuple(map(tuple, matrix.tolist())))
-        object.__setattr__(self, "longest", math.sqrt(axes[-1]))
+        shape = tuple(map(tuple, matrix.tolist()))
+        _check.settle(self, shape=shape, longest=math.sqrt(axes[-1]), _factor=np.linalg.cholesky(matrix))
 
     def factor(self, dim: int) -> Floats:
         """F such that the set is {Fz : ‖z‖ ≤ 1}."""
-        matrix = np.array(self.shape)
-        if len(matrix) != dim:
-            raise ValueError(f"shape must be ({dim}, {dim}) here, got {matrix.shape}")
-        return np.linalg.cholesky(matrix)
+        if len(self._factor) != dim:
+            raise ValueError(f"shape must be ({dim}, {dim}) here, got {self._factor.shape}")
+        return self._factor
 
 
 class Kept(NamedTuple):

@@ -48,6 +48,7 @@ def check_policy(policy: Any, dim: int | None = None) -> list[str]:
 
 
 def unit_arms(rng: np.random.Generator, n: int, dim: int) -> Floats:
+    """Random arms of unit length."""
     arms = rng.standard_normal((n, dim))
     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
     return arms

@@ -158,5 +158,6 @@ def boundary(a: Floats, s: Floats, luck: Floats) -> Floats:
         for i in range(d):
             longest += g[i] <= 1e-12 * top
         axis = d - 1 - int(luck[1] * longest)
-        u[axis] += math.sqrt(left) if luck[0] < 0.5 else -math.sqrt(left)
+        rest = math.sqrt(left + u[axis] * u[axis])  # what u has there already is rounding
+        u[axis] = rest if luck[0] < 0.5 else -rest
     return u

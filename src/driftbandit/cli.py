@@ -2,42 +2,89 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from driftbandit import __version__
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from driftbandit.study import Study
+
+EXAMPLES = ("first", "scaling")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="driftbandit",
-        description="Linear bandits for a world that changes.",
-        epilog="Start with `driftbandit reproduce --repetitions 5`: the paper's experiment in a few seconds.",
-    )
-    parser.add_argument("--version", action="version", version=f"driftbandit {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    reproduce_command = commands.add_parser(
-        "reproduce",
-        help="play the paper's experiment and print the regret of each policy",
-        description=(
-            "Play the paper's two worlds, abrupt and gradual (d = 2, 20 fixed arms, noise of variance 0.1), with every "
-            "policy against the same rounds, and print the mean and standard deviation of the final dynamic regret."
-        ),
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    reproduce_command.add_argument("--repetitions", type=at_least(1), default=50, help="worlds drawn", metavar="N")
-    reproduce_command.add_argument("--horizon", type=at_least(100), default=50_000, help="rounds (T)", metavar="T")
-    reproduce_command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same numbers", metavar="S")
-    reproduce_command.set_defaults(run=reproduce)
-
-    chosen = parser.parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     try:
         chosen.run(chosen)
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
+        print("stopped; the same command goes on from what is finished", file=sys.stderr)
         return 130
+    except (ValueError, FileNotFoundError, ModuleNotFoundError) as error:
+        print(f"driftbandit: {error}", file=sys.stderr)
+        return 2
     return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="driftbandit",
+        description="Linear bandits for a world that changes.",
+        epilog="Start with `driftbandit reproduce --quick`: the paper's experiment, smaller, in seconds.",
+    )
+    top.add_argument("--version", action="version", version=f"driftbandit {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    command = commands.add_parser(
+        "reproduce",
+        help="the paper's experiment: regret, figures, and each claim held against what was measured",
+        description="Play the paper's two worlds, abrupt and gradual, with every policy against the same rounds. Prints "
+        "the regret of each policy and a verdict on each claim of the paper, and writes a folder with a page "
+        "(index.html), figures (PNG, SVG), the table (Parquet, CSV) and the settings (JSON).",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("--repetitions", type=at_least(2), default=50, help="draws of each world", metavar="N")
+    command.add_argument("--horizon", type=at_least(1000), default=50_000, help="rounds", metavar="T")
+    command.add_argument("--quick", action="store_true", help="5 repetitions of 20,000 rounds, for a first look")
+    command.add_argument("--claims-only", action="store_true", help="print tables and verdicts, draw and write no page")
+    command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same numbers", metavar="S")
+    add_run_options(command, out="out/reproduce")
+    command.set_defaults(run=reproduce)
+
+    command = commands.add_parser(
+        "compare",
+        help="run a study of your own, written as a TOML file",
+        description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). "
+        "Killed at any moment, the same command goes on from what is finished. "
+        "`driftbandit example > FILE.toml` prints a commented file to start from.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", type=Path, help="the study", metavar="FILE.toml")
+    add_run_options(command, out="out/NAME")
+    command.set_defaults(run=compare)
+
+    command = commands.add_parser(
+        "example",
+        help="print a study file to start from",
+        description="Print a study file: `first`, commented throughout, or `scaling`, how regret grows with the horizon.",
+    )
+    command.add_argument("name", nargs="?", choices=EXAMPLES, default="first")
+    command.set_defaults(run=example)
+    return top
+
+
+def add_run_options(command: argparse.ArgumentParser, out: str) -> None:
+    command.add_argument("--out", help=f"the folder to write; finished work in it is not repeated (default: {out})",
+                         default=argparse.SUPPRESS, type=Path, metavar="FOLDER")  # fmt: skip
+    command.add_argument(
+        "--engine", choices=("threads", "processes", "dask", "ray"), default="threads", help="where replicates run"
+    )
+    command.add_argument("--workers", type=at_least(1), help="how many at once; all processors if not given", metavar="N")
+    command.add_argument("--address", help="a running Dask or Ray cluster", metavar="ADDRESS")
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -52,36 +99,106 @@ def at_least(least: int) -> Callable[[str], int]:
     return whole_number
 
 
+def example(chosen: argparse.Namespace) -> None:
+    from importlib.resources import files
+
+    sys.stdout.write((files("driftbandit") / "examples" / f"{chosen.name}.toml").read_text(encoding="utf-8"))
+
+
 def reproduce(chosen: argparse.Namespace) -> None:
     from rich.console import Console
-    from rich.progress import Progress
-    from rich.table import Table
 
-    from driftbandit.paper import experiment
-    from driftbandit.play import play
+    from driftbandit.reproduce import judge, studies, write_folder
+    from driftbandit.results import summaries
 
     console = Console()
+    folder = getattr(chosen, "out", Path("out/reproduce"))
+    horizon, repetitions = (20_000, 5) if chosen.quick else (chosen.horizon, chosen.repetitions)
+    done = studies(horizon, repetitions, chosen.seed)
+    if chosen.claims_only:
+        done = {name: study for name, study in done.items() if "factor" not in name}
+    run_studies(console, done, folder, chosen)
     for name in ("abrupt", "gradual"):
-        world, memory, policies = experiment(name, chosen.horizon, chosen.seed)
-        with Progress(console=console, transient=True) as bar:
-            task = bar.add_task(
-                f"{name} world (the first run compiles for half a minute)",
-                total=chosen.horizon * chosen.repetitions * len(policies),
-            )
-            result = play(policies, world, replicates=chosen.repetitions, progress=partial(bar.advance, task))
-        table = Table(
-            title=f"{name} world: T = {chosen.horizon:,}, P_T = {world.path_length():.2f}, "
-            f"memory τ = {memory:,}, {chosen.repetitions} repetitions"
-        )
-        table.add_column("policy")
-        for heading in ("final regret, mean", "± standard deviation", "time a round"):
-            table.add_column(heading, justify="right")
-        order = result.mean[:, -1].argsort()
-        for k in order:
-            table.add_row(
-                result.names[k],
-                f"{result.mean[k, -1]:,.0f}",
-                f"{result.std[k, -1]:,.0f}",
-                f"{1e9 * result.seconds[k].min() / chosen.horizon:,.0f} ns",
-            )
-        console.print(table)
+        for grid in summaries(done[name]):
+            print_grid(console, grid)
+    verdicts = judge(done)
+    print_verdicts(console, verdicts)
+    if not chosen.claims_only:
+        with console.status("drawing"):
+            write_folder(folder, done, verdicts)
+        console.print(f"written: {folder / 'index.html'}", soft_wrap=True)
+
+
+def compare(chosen: argparse.Namespace) -> None:
+    import json
+
+    from rich.console import Console
+
+    from driftbandit import figures
+    from driftbandit.reproduce import versions
+    from driftbandit.results import summaries
+    from driftbandit.study import Study
+
+    console = Console()
+    study = Study.from_file(chosen.file)
+    folder = getattr(chosen, "out", Path("out") / study.name)
+    run_studies(console, {study.name: study}, folder, chosen)
+    table = study.table()
+    table.write_parquet(folder / "table.parquet")
+    table.write_csv(folder / "table.csv")
+    about = {"study": study.settings(), "versions": versions()}
+    (folder / "settings.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    figures.save(study.figure(), folder, study.figure_kind)
+    for grid in summaries(study):
+        print_grid(console, grid)
+    console.print(f"written: {folder}", soft_wrap=True)
+
+
+def run_studies(console: "Console", todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:
+    """Run each study into the folder's ledger under one progress bar, and say what it cost."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    total = sum(study.rounds() for study in todo.values())
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    wall, processor = time.perf_counter(), time.process_time()
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("playing (a first run compiles for half a minute)", total=total)
+        for study in todo.values():
+            study.run(
+                folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address,
+                progress=lambda rounds: bar.advance(task, rounds),
+            )  # fmt: skip
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    inside = sum(float(study.timing()["seconds"].sum()) for study in todo.values())
+    console.print(
+        f"{total:,} rounds in {wall:.1f} s; processor time {processor:.1f} s, of which policies' own {inside:.1f} s"
+        if processor > inside
+        else f"{total:,} rounds, some or all of them found finished, in {wall:.1f} s"
+    )
+
+
+def print_grid(console: "Console", grid: Any) -> None:
+    from rich.table import Table
+
+    table = Table(title=grid.caption)
+    for place, heading in enumerate(grid.headings):
+        table.add_column(heading, justify="right" if place else "left")
+    for row in grid.rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def print_verdicts(console: "Console", verdicts: Sequence[Any]) -> None:
+    from rich.table import Table
+
+    table = Table(title="the paper's claims", show_lines=True)
+    for heading in ("claim", "measured", "verdict"):
+        table.add_column(heading)
+    for verdict in verdicts:
+        word = "[green]holds[/green]" if verdict.holds else "[red]fails[/red]"
+        table.add_row(verdict.statement, "\n".join(filter(None, [verdict.measured, verdict.remark])), word)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -29,7 +29,7 @@ class FixedDelay(Delay):
     longest: int = 0
 
     def __post_init__(self) -> None:
-        _check.whole("longest", self.longest, least=0)
+        _check.settle(self, longest=_check.whole("longest", self.longest, least=0))
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Ints]:
         for size in page_sizes(horizon):
@@ -44,8 +44,8 @@ class UniformDelay(Delay):
     shortest: int = 0
 
     def __post_init__(self) -> None:
-        _check.whole("shortest", self.shortest, least=0)
-        _check.whole("longest", self.longest, least=self.shortest)
+        shortest = _check.whole("shortest", self.shortest, least=0)
+        _check.settle(self, shortest=shortest, longest=_check.whole("longest", self.longest, least=shortest))
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Ints]:
         for page, size in enumerate(page_sizes(horizon)):
@@ -60,8 +60,8 @@ class GeometricDelay(Delay):
     longest: int
 
     def __post_init__(self) -> None:
-        _check.not_negative("mean", self.mean)
-        _check.whole("longest", self.longest, least=0)
+        mean, longest = _check.not_negative("mean", self.mean), _check.whole("longest", self.longest, least=0)
+        _check.settle(self, mean=mean, longest=longest)
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Ints]:
         for page, size in enumerate(page_sizes(horizon)):
@@ -74,8 +74,8 @@ class DelayArray(Delay):
 
     def __init__(self, values: ArrayLike) -> None:
         values = _check.array("values", values, 1)
-        if (values < 0).any() or (values % 1).any():
-            raise ValueError("values must be whole numbers from 0 on")
+        if (values < 0).any() or (values % 1).any() or (values > 2**53).any():
+            raise ValueError("values must be whole numbers from 0 to 2**53")
         self.values = values.astype(np.int64)
         self.longest = int(self.values.max())
 

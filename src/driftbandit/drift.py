@@ -29,7 +29,7 @@ class UnitDrift(Drift):
     dim: int = 2
 
     def __post_init__(self) -> None:
-        _check.whole("dim", self.dim)
+        _check.settle(self, dim=_check.whole("dim", self.dim))
 
 
 def hold(theta: Floats, rounds: int) -> Iterator[Floats]:
@@ -55,7 +55,7 @@ class Plane(UnitDrift):
     """A drift in the plane of the first two coordinates."""
 
     def __post_init__(self) -> None:
-        _check.whole("dim", self.dim, least=2)
+        _check.settle(self, dim=_check.whole("dim", self.dim, least=2))
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,10 @@ class Gradual(Plane):
 
     angle: float = math.pi
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check.settle(self, angle=_check.real("angle", self.angle))
+
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         step = self.angle / max(horizon - 1, 1)
         for start in range(0, horizon, PAGE):
@@ -89,7 +93,7 @@ class Seasonal(Plane):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check.whole("period", self.period)
+        _check.settle(self, period=_check.whole("period", self.period))
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         for start in range(0, horizon, PAGE):
@@ -113,7 +117,7 @@ class Switching(UnitDrift):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check.whole("every", self.every)
+        _check.settle(self, every=_check.whole("every", self.every))
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         left, segment = horizon, 0
@@ -145,12 +149,13 @@ class RandomWalk(UnitDrift):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check.not_negative("step", self.step)
+        _check.settle(self, step=_check.not_negative("step", self.step))
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         theta = on_sphere(chance(0), self.dim)
+        scale = self.step / math.sqrt(max(self.dim - 1, 1))  # of d directions d − 1 lie along the sphere
         for page, size in enumerate(page_sizes(horizon)):
-            moves = chance(page + 1).standard_normal((size, self.dim)) * (self.step / math.sqrt(self.dim))
+            moves = chance(page + 1).standard_normal((size, self.dim)) * scale
             walk(theta, moves)
             yield moves
 
@@ -173,7 +178,7 @@ class Path(Drift):
     """Any path of one's own: a (T, dim) array, the same in every replicate."""
 
     def __init__(self, theta: ArrayLike) -> None:
-        self.theta = _check.array("theta", theta, 2)
+        self.theta = _check.array("theta", theta, 2).copy()
         self.dim = self.theta.shape[1]
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:

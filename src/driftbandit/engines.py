@@ -42,9 +42,7 @@ def run_all(
 
 
 def _as_finished(function: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-    results: Iterator[Done] = Parallel(return_as="generator_unordered", batch_size=1)(
-        delayed(function)(task) for task in tasks
-    )
+    results: Iterator[Done] = Parallel(return_as="generator_unordered", batch_size=1)(delayed(function)(task) for task in tasks)
     yield from results
 
 

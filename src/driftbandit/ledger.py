@@ -28,9 +28,7 @@ class Ledger:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._connect()) as base, base:
             base.execute("PRAGMA journal_mode = WAL")
-            base.execute(
-                "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, regret BLOB, seconds REAL, bytes INTEGER)"
-            )
+            base.execute("CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, regret BLOB, seconds REAL, bytes INTEGER)")
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=60.0)

@@ -25,7 +25,7 @@ class Law(Noise):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        _check.not_negative("scale", self.scale)
+        _check.settle(self, scale=_check.not_negative("scale", self.scale))
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, rounds: int) -> Floats:
@@ -61,7 +61,7 @@ class NoiseArray(Noise):
     """Noise of one's own, one number a round, the same in every replicate."""
 
     def __init__(self, values: ArrayLike) -> None:
-        self.values = _check.array("values", values, 1)
+        self.values = _check.array("values", values, 1).copy()
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         return pages_of("values", self.values, horizon)

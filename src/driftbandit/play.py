@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -63,7 +64,7 @@ class CompiledRun:
 
     def __init__(self, policy: Policy, world: World) -> None:
         self.policy = policy
-        slots = 1 << world.delay.longest.bit_length()
+        slots = 1 << min(world.delay.longest, world.horizon).bit_length()
         self.arms_out, self.rewards_out = np.zeros((slots, world.dim)), np.zeros(slots)
         self.total = np.zeros(1)
 
@@ -99,9 +100,9 @@ class PythonRun:
     def play(self, block: Block) -> Floats:
         regret = np.empty(len(block.noise))
         for i, noise in enumerate(block.noise):
-            arms = np.ascontiguousarray(block.arms.columns[i].T) if isinstance(block.arms, Dealt) else self.fixed
+            arms = FixedArms(block.arms.columns[i].T).rows if isinstance(block.arms, Dealt) else self.fixed
             decision = self.player.select(arms)
-            x = decision.arm if hasattr(decision, "arm") else np.asarray(getattr(arms, "rows", arms))[decision]
+            x = chosen_arm(decision, arms)
             expected = 0.0
             for a, b in zip(x, block.theta[i], strict=True):  # in the compiled loop's order
                 expected += float(a) * float(b)
@@ -111,6 +112,18 @@ class PythonRun:
             for s in block.arrivals[block.upto[i] : block.upto[i + 1]]:
                 self.player.update(*self.waiting.pop(int(s)))
         return regret
+
+
+def chosen_arm(decision: Any, arms: Any) -> Floats:
+    """The arm that a decision means: by its number where there is one, else as it says, if it was offered."""
+    index = decision if isinstance(decision, Integral) else getattr(decision, "index", None)
+    finite = isinstance(arms, FixedArms | np.ndarray)
+    if finite and isinstance(index, Integral):
+        return np.asarray(arms[index])
+    arm = np.array(decision.arm, np.float64)
+    if finite and not (np.asarray(arms) == arm).all(axis=1).any():
+        raise ValueError(f"a decision's arm must be one of those offered, got {arm}")
+    return arm
 
 
 @dataclass(frozen=True)
@@ -140,11 +153,11 @@ class Result:
 
 
 def play(
-    policies: Mapping[str, Player | Maker] | Sequence[Player],
+    policies: Mapping[str, Player | Maker] | Sequence[Player] | Player,
     world: World,
     *,
-    replicates: int | Sequence[int] = 1,
-    checkpoints: int | Sequence[int] = 100,
+    replicates: int | Iterable[int] = 1,
+    checkpoints: int | Iterable[int] = 100,
     block: int = PAGE,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -156,17 +169,20 @@ def play(
     many, evenly spaced, or which. ``progress``: called with the number of rounds just played. Neither ``block`` nor
     ``threads`` (all processors by default) changes a number.
     """
-    named = policies if isinstance(policies, Mapping) else {repr(policy): policy for policy in policies}
-    if not named:
-        raise ValueError("policies must not be empty")
+    named = name_policies(policies)
     _check.whole("block", block)
-    which = range(_check.whole("replicates", replicates)) if isinstance(replicates, int) else list(replicates)
+    if isinstance(replicates, Iterable):
+        which: Sequence[int] = [_check.whole("replicates", replicate, least=0) for replicate in replicates]
+        _check.whole("the number of replicates", len(which))
+    else:
+        which = range(_check.whole("replicates", replicates))
     marks = checkpoint_rounds(checkpoints, world.horizon)
 
     def run(replicate: int) -> tuple[Floats, Floats]:
         return play_replicate(named, world, replicate, marks, block, progress)
 
-    with ThreadPoolExecutor(_check.whole("threads", threads or os.cpu_count() or 1)) as pool:
+    workers = (os.cpu_count() or 1) if threads is None else _check.whole("threads", threads)
+    with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(run, replicate) for replicate in which]
         try:
             for future in as_completed(futures):
@@ -176,6 +192,20 @@ def play(
             raise
     regrets, seconds = zip(*(future.result() for future in futures), strict=True)
     return Result(tuple(named), marks, np.stack(regrets, axis=1), np.stack(seconds, axis=1))
+
+
+def name_policies(policies: Mapping[str, Player | Maker] | Sequence[Player] | Player) -> Mapping[str, Player | Maker]:
+    """By name; a list, or one alone, is named by how each prints."""
+    if isinstance(policies, Mapping):
+        named = policies
+    else:
+        several = policies if isinstance(policies, Sequence) else [policies]
+        named = {repr(policy): policy for policy in several}
+        if len(named) < len(several):
+            raise ValueError("policies must differ in how they print, or be given by name")
+    if not named:
+        raise ValueError("policies must not be empty")
+    return named
 
 
 def play_replicate(
@@ -213,12 +243,15 @@ def start_run(policy: Player | Maker, world: World, replicate: int) -> CompiledR
         return PythonRun(player, world)
     if player.dim != world.dim:
         raise ValueError(f"policies must have dim = {world.dim}, as the world has, got {player!r}")
+    if player.rounds:
+        raise ValueError(f"policies must be fresh, got one that has decided {player.rounds} rounds: {player!r}")
+    player.check_length(world.longest)
     return CompiledRun(player, world)
 
 
 def checkpoint_rounds(checkpoints: int | Iterable[int], horizon: int) -> Ints:
     """Counts of rounds, ascending, the last at the horizon if evenly spaced."""
-    if isinstance(checkpoints, int):
+    if not isinstance(checkpoints, Iterable):
         count = min(_check.whole("checkpoints", checkpoints), horizon)
         return np.array([horizon * (k + 1) // count for k in range(count)], np.int64)
     marks = np.unique([_check.whole("checkpoints", mark) for mark in checkpoints])

@@ -60,7 +60,7 @@ def new_ridge(dim: int, penalty: float) -> Ridge:
 
 def keep_arms(ridge: Ridge, columns: Floats) -> Ridge:
     """The same estimate, keeping the scores of this arm set from now on."""
-    ridge = ridge._replace(columns=columns, score=np.zeros((3, columns.shape[1])))
+    ridge = ridge._replace(columns=columns.copy(), score=np.zeros((3, columns.shape[1])))
     rescore(ridge)
     return ridge
 
@@ -86,10 +86,11 @@ def clear(ridge: Ridge) -> None:
 
 
 @kernel
-def add(ridge: Ridge, x: Floats, r: float, weight: float) -> None:
+def add(ridge: Ridge, x: Floats, r: float, weight: float) -> float:
     """V += w·x·xᵀ, b += w·r·x by recursive least squares; a weight of −1 removes what was added with 1.
 
-    O(d² + nd): the fixed arms' scores follow by the same rank-one formulas (Sherman–Morrison).
+    O(d² + nd): the fixed arms' scores follow by the same rank-one formulas (Sherman–Morrison). Returns the divisor
+    1 + w‖x‖², whose nearness to 0 tells how much a removal has cancelled.
     """
     d, n = ridge.columns.shape
     v, metric = ridge.matrix[V], ridge.matrix[METRIC]
@@ -101,7 +102,8 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> None:
     for j in range(d):
         predicted += x[j] * theta[j]
         q += x[j] * gain[j]
-    step = weight / (1.0 + weight * q)
+    divisor = 1.0 + weight * q
+    step = weight / divisor
     move = step * (r - predicted)
 
     for i in range(n):
@@ -125,9 +127,13 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> None:
 
     ridge.tally[OBSERVED] += 1 if weight > 0.0 else -1
     ridge.tally[STEPS] += 1
-    # Rounding adds up step by step; a fresh solve every so often bounds it at a few per cent of the cost.
-    if ridge.tally[STEPS] >= max(1024, 32 * d):
-        refresh(ridge)
+    return divisor
+
+
+@kernel
+def is_stale(ridge: Ridge) -> bool:
+    """Rounding adds up step by step; a fresh solve every so often bounds it at a few per cent of the cost."""
+    return bool(ridge.tally[STEPS] >= max(1024, 32 * len(ridge.columns)))
 
 
 @kernel

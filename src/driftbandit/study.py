@@ -8,16 +8,21 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import polars as pl
 
 from driftbandit import __version__, _check
+from driftbandit._look import LIGHT, Theme
 from driftbandit.engines import run_all
 from driftbandit.ledger import Cell, Ledger
 from driftbandit.play import checkpoint_rounds, play_replicate
 from driftbandit.policies.store import leaves
+from driftbandit.scaling import fit_exponents
 from driftbandit.settings import SettingsError, check_keys, check_policy_table, label, make_policy, make_world, variants
+
+if TYPE_CHECKING:
+    from driftbandit.figures import Figure
 
 KEYS = ["name", "horizon", "replicates", "seed", "checkpoints", "figure", "worlds", "policies"]
 BLOCK = 4096
@@ -50,9 +55,7 @@ class Task(NamedTuple):
 
 def play_task(task: Task) -> tuple[list[Cell], int]:
     world = make_world(task.world.where, task.world.settings, task.seed)
-    policies = {
-        variant.label: make_policy(variant.where, variant.settings, world, task.replicate) for variant in task.policies
-    }
+    policies = {variant.label: make_policy(variant.where, variant.settings, world, task.replicate) for variant in task.policies}
     marks = checkpoint_rounds(task.checkpoints, world.horizon)
     regret, seconds = play_replicate(policies, world, task.replicate, marks, BLOCK)
     sizes = [sum(array.nbytes for array in leaves(policy.state).values()) for policy in policies.values()]
@@ -178,6 +181,14 @@ class Study:
                 for world, policy, replicate, cell in self._finished()
             ]
         )  # fmt: skip
+
+    def figure(self, theme: Theme = LIGHT) -> "Figure":
+        """Regret over time, or final regret against the horizon with fitted exponents, as ``figure`` says."""
+        from driftbandit import figures  # a second of matplotlib, for those who draw
+
+        if self.figure_kind == "scaling":
+            return figures.scaling(self.final(), fit_exponents(self.final()), theme=theme)
+        return figures.regret_over_time(self.table(), theme=theme)
 
     def settings(self) -> dict[str, Any]:
         """The study as plain values: what ``from_dict`` takes."""

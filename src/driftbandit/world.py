@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,11 @@ class UnitArms:
     fresh: bool = False
 
     def __post_init__(self) -> None:
-        _check.whole("count", self.count)
+        _check.settle(self, count=_check.whole("count", self.count))
+
+    @property
+    def longest(self) -> float:
+        return 1.0
 
     def draw(self, rng: np.random.Generator, dim: int, sets: int) -> Floats:
         """(sets, dim, count), an arm a column."""
@@ -69,21 +73,32 @@ class World:
     arms: UnitArms | FixedArms | Ball | Ellipsoid | ArrayLike = field(default_factory=UnitArms)
     delay: Delay = field(default_factory=FixedDelay)
     seed: Seed = 0
+    _lengths: dict[int, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check.whole("horizon", self.horizon)
-        _check.seed(self.seed)
+        _check.settle(self, horizon=_check.whole("horizon", self.horizon), seed=_check.seed(self.seed))
+        for name, kind in (("drift", Drift), ("noise", Noise), ("delay", Delay)):
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError(f"{name} must be a {kind.__name__}, got {getattr(self, name)!r}")
         if not isinstance(self.arms, UnitArms | FixedArms | Ball | Ellipsoid):
             object.__setattr__(self, "arms", FixedArms(self.arms))
         if isinstance(self.arms, FixedArms) and self.arms.dim != self.dim:
             raise ValueError(f"arms must have {self.dim} columns, as the drift has, got {self.arms.dim}")
+        if isinstance(self.arms, Ellipsoid):
+            self.arms.factor(self.dim)
 
     @property
     def dim(self) -> int:
         return self.drift.dim
 
+    @property
+    def longest(self) -> float:
+        """The length of the longest arm."""
+        return cast(UnitArms | FixedArms | Ball | Ellipsoid, self.arms).longest
+
     def deal(self, replicate: int = 0, block: int = PAGE) -> Iterator[Block]:
         """The rounds of a replicate, ``block`` at a time."""
+        _check.whole("block", block)
         schedule = Schedule()
         streams = zip(
             regroup(self._path(replicate), block),
@@ -101,7 +116,9 @@ class World:
 
     def path_length(self, replicate: int = 0) -> float:
         """P_T = Σ‖θ_{t+1} − θ_t‖ of this replicate."""
-        return math.fsum(float(length) for page in self._steps(replicate) for length in page)
+        if replicate not in self._lengths:
+            self._lengths[replicate] = math.fsum(float(page.sum()) for page in self._steps(replicate))
+        return self._lengths[replicate]
 
     def change_points(self, replicate: int = 0) -> list[int]:
         """The rounds, counted from 0, that begin a new θ."""
@@ -132,7 +149,7 @@ class World:
         if isinstance(self.arms, UnitArms):
             arms = Kept(self.arms.draw(chance(0), self.dim, 1)[0])
         elif isinstance(self.arms, FixedArms):
-            arms = Kept(self.arms.columns)
+            arms = Kept(self.arms.columns.copy())
         else:
             assert isinstance(self.arms, Ball | Ellipsoid)
             arms = Convex(self.arms.factor(self.dim))

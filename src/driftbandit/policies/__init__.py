@@ -3,7 +3,8 @@
 import importlib
 import inspect
 import pkgutil
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from driftbandit.policies.base import Policy
@@ -11,6 +12,14 @@ if TYPE_CHECKING:
 
 def every() -> "dict[str, type[Policy]]":
     """Every policy by its name: those in this folder, and any of a user's own that inherits from ``Policy``."""
-    modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    base = next(module.Policy for module in modules if hasattr(module, "Policy"))
-    return {name: kind for name, kind in base.kinds.items() if not inspect.isabstract(kind)}
+    kinds = {name: kind for name, kind in _base().kinds.items() if not inspect.isabstract(kind)}
+    return cast("dict[str, type[Policy]]", kinds)
+
+
+@cache
+def _base() -> "type[Policy]":
+    """The common base, once every file of this folder has been imported and so is known to it."""
+    for found in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{found.name}")
+    base: type[Policy] = importlib.import_module(f"{__name__}.base").Policy
+    return base

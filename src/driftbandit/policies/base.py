@@ -7,8 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,43 +17,20 @@ from driftbandit._chance import Seed, luck
 from driftbandit._compile import bind
 from driftbandit._types import Floats
 from driftbandit.arms import Ball, Ellipsoid, FixedArms
-from driftbandit.policies import store
+from driftbandit.policies.decision import Decision, Estimate
 from driftbandit.policies.entry import SLACK, decide_convex, decide_kept, decide_rows, take
+from driftbandit.policies.value import Value
 from driftbandit.policies.verbs import begin
 from driftbandit.ridge import METRIC, THETA, Confidence, Ridge, keep_arms
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
-MOST_WAITING = 1_000_000  # decisions remembered until their reward comes
+MOST_WAITING = 100_000  # decisions remembered until their reward comes; then the oldest are given up
 CONVEX = (Ball, Ellipsoid)
 FLOAT64 = np.dtype(np.float64)
 
 
-@dataclass(slots=True, eq=False)
-class Decision:
-    """What ``select`` chose: show ``arm`` (or item ``index`` of the set), then ``update`` with this decision."""
-
-    round: int
-    index: int | None  # None where arms have no number: a ball, an ellipsoid
-    arm: Floats
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Decision)
-            and (self.round, self.index) == (other.round, other.index)
-            and np.array_equal(self.arm, other.arm)
-        )
-
-
-class Estimate(NamedTuple):
-    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x)."""
-
-    theta: Floats
-    metric: Floats
-    radius: float
-
-
 @dataclass(repr=False, eq=False, kw_only=True)
-class Policy(ABC):
+class Policy(Value, ABC):
     """An optimist on a ridge estimate: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:
@@ -67,6 +43,8 @@ class Policy(ABC):
         width: a factor on the radius β; 1 is the theory's, less explores less.
         horizon: the number of rounds, where known (T).
         seed: fixes how ties are broken.
+
+    A policy belongs to one thread at a time. Parameters are fixed when it is made.
     """
 
     dim: int = field(kw_only=False)
@@ -79,13 +57,8 @@ class Policy(ABC):
     horizon: int | None = None
     seed: Seed = 0
 
-    kinds: ClassVar[dict[str, type["Policy"]]] = {}
-
-    def __init_subclass__(cls) -> None:
-        Policy.kinds[cls.__name__] = cls
-
     def __post_init__(self) -> None:
-        self._given = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) != f.default}
+        given = [f.name for f in fields(self) if not same(getattr(self, f.name), f.default)]
         self.dim = _check.whole("dim", self.dim)
         self.ridge = _check.positive("ridge", self.ridge)
         self.theta_norm = _check.positive("theta_norm", self.theta_norm)
@@ -101,6 +74,7 @@ class Policy(ABC):
         if self.arm_norm**2 > self.ridge:
             warnings.warn("arm_norm² exceeds ridge: the regret bounds are proved for ‖x‖² ≤ λ only", stacklevel=4)
         self.state = self._new_state()
+        self._given = {name: getattr(self, name) for name in given}
         self.rounds = 0
         self._waiting: dict[int, Decision] = {}
         self._kept: FixedArms | None = None
@@ -115,7 +89,7 @@ class Policy(ABC):
         return Confidence(
             bias=self.width * math.sqrt(self.ridge) * self.theta_norm,
             scale=self.width * self.noise,
-            log_term=2.0 * math.log(1.0 / self.delta),
+            log_term=-2.0 * math.log(self.delta),
             dim=float(self.dim),
             rate=self.arm_norm**2 / (self.ridge * self.dim),
         )
@@ -135,31 +109,32 @@ class Policy(ABC):
             index = self._decide_kept(self.state, t, self._luck, place)
             arm = arms.arms[index]
         elif isinstance(arms, CONVEX):
-            self._check_length(arms.longest)
+            self.check_length(arms.longest)
             index, arm = None, np.empty(self.dim)
             self._decide_convex(self.state, t, self._luck, place, arms.factor(self.dim), arm)
+            arm.flags.writeable = False
         else:
             if arms.__class__ is not np.ndarray or arms.shape != self._shape or not is_plain(arms):
                 arms = self._as_rows(cast(ArrayLike, arms))
             arm = np.empty(self.dim)
-            index = self._decide_rows(
-                self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm
-            )
+            index = self._decide_rows(self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm)
             if index < 0:
-                self._check_length(_check.longest_row("arms", _check.array("arms", arms, 2)))
+                longest = _check.longest_row("arms", _check.array("arms", arms, 2))
+                raise ValueError(f"arms must not be longer than arm_norm = {self.arm_norm:g}, got {longest:.17g}")
+            arm.flags.writeable = False
         self.rounds = t + 1
         self._waiting[t] = decision = Decision(t, index, arm)
         return decision
 
     def update(self, decision: Decision, reward: float) -> None:
         """Learn the reward of a decision: once, now or much later, in any order."""
-        known = self._waiting.get(decision.round) if isinstance(decision, Decision) else None
+        known = self._waiting.get(decision._round) if isinstance(decision, Decision) else None
         if known is None or (known is not decision and known != decision):
             raise ValueError(f"decision must be one that still waits for its reward, got {decision!r}")
         if not (isinstance(reward, float) and -_check.LARGEST <= reward <= _check.LARGEST):
             reward = _check.real("reward", reward)
-        self._take(self.state, decision.round, known.arm, reward)
-        del self._waiting[decision.round]
+        self._take(self.state, known._round, known._arm, reward)
+        del self._waiting[known._round]
 
     def estimate(self) -> Estimate:
         """The estimate and the radius as the next ``select`` will see them; changes nothing."""
@@ -172,7 +147,7 @@ class Policy(ABC):
         if arms != self._kept:
             if arms.dim != self.dim:
                 raise ValueError(f"arms must have {self.dim} columns, got {arms.dim}")
-            self._check_length(arms.longest)
+            self.check_length(arms.longest)
             self.state = self._with_ridge(self.state, keep_arms(self.state.ridge, arms.columns))
         self._kept = arms
 
@@ -199,9 +174,15 @@ class Policy(ABC):
             self._columns, self._score = np.empty((self.dim, len(rows))), np.empty((3, len(rows)))
         return rows
 
-    def _check_length(self, longest: float) -> None:
+    def check_length(self, longest: float) -> None:
+        """Refuse arms of this length if they are longer than ``arm_norm``."""
         if longest > self.arm_norm * SLACK:
             raise ValueError(f"arms must not be longer than arm_norm = {self.arm_norm:g}, got {longest:g}")
+
+    def spawn(self, replicate: int) -> Self:
+        """A fresh policy with these settings and tie-breaking of its own: one for each replicate of a study."""
+        base = (self.seed,) if isinstance(self.seed, int) else self.seed
+        return type(self)(**{**self._given, "seed": (*base, replicate)})
 
     def _with_ridge(self, state: Any, ridge: Ridge) -> Any:
         return state._replace(ridge=ridge)
@@ -225,64 +206,10 @@ class Policy(ABC):
     def _take(self) -> Callable[..., None]:
         return bind(take, self.state, 0, np.empty(1), 1.0)
 
-    # --- being a value -----------------------------------------------------------------------------------------
 
-    def spawn(self, replicate: int) -> Self:
-        """A fresh policy with these settings and tie-breaking of its own: one for each replicate of a study."""
-        base = (self.seed,) if isinstance(self.seed, int) else self.seed
-        return type(self)(**{**self._given, "seed": (*base, replicate)})
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._given.items())})"
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        mine, theirs = store.leaves(self.state), store.leaves(other.state)
-        return (
-            (self._given, self.rounds, self._waiting) == (other._given, other.rounds, other._waiting)
-            and mine.keys() == theirs.keys()
-            and all(np.array_equal(mine[name], theirs[name]) for name in mine)
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        own = {f.name for f in fields(self)} | {"_given", "state", "rounds", "_waiting", "_kept"}
-        return {name: value for name, value in self.__dict__.items() if name in own}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._no_scratch()
-
-    def __copy__(self) -> Self:
-        return copy.deepcopy(self)
-
-    def save(self, path: str | Path) -> None:
-        """Write a versioned data file from which ``load`` makes a policy that goes on exactly as this one would."""
-        waiting = list(self._waiting.values())
-        arrays = {
-            "waiting.round": np.array([d.round for d in waiting], np.int64),
-            "waiting.index": np.array([-1 if d.index is None else d.index for d in waiting], np.int64),
-            "waiting.arm": np.array([d.arm for d in waiting]).reshape(-1, self.dim),
-            **({} if self._kept is None else {"kept": self._kept.rows}),
-        }
-        header = {"policy": type(self).__name__, "given": self._given, "rounds": self.rounds}
-        store.write(path, header, {**store.leaves(self.state), **arrays})
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """The policy that ``save`` wrote, with its decisions that still wait for a reward."""
-        header, arrays = store.read(path)
-        kind = Policy.kinds.get(header["policy"])
-        if kind is None or not issubclass(kind, cls):
-            raise ValueError(f"{path} holds a {header['policy']}, not a {cls.__name__}")
-        policy: Self = kind(**header["given"])
-        if "kept" in arrays:
-            policy.keep(FixedArms(arrays["kept"]))
-        store.restore(policy.state, arrays)
-        policy.rounds = header["rounds"]
-        for t, index, arm in zip(*(arrays[f"waiting.{part}"] for part in ("round", "index", "arm")), strict=True):
-            policy._waiting[int(t)] = Decision(int(t), None if index < 0 else int(index), arm.copy())
-        return policy
+def same(value: object, default: object) -> bool:
+    """Whether a parameter was left at its default; an array never was."""
+    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def is_plain(array: NDArray[Any]) -> bool:

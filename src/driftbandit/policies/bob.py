@@ -76,7 +76,7 @@ class BanditOverBandit(Policy):
         self.episode = min(_check.whole("episode", episode), self.horizon)
         if self.pool is None:
             self.pool = period_pool(self.dim, self.horizon, self.theta_norm, self.episode)
-        self.pool = [_check.whole("pool", memory) for memory in self.pool]
+        self.pool = [_check.whole("pool", memory) for memory in list(self.pool)]
         if not self.pool:
             raise ValueError("pool must not be empty")
         base = BASES[self.base](self, max(self.pool))
@@ -89,6 +89,12 @@ class BanditOverBandit(Policy):
 
     def _with_ridge(self, state: Any, ridge: Ridge) -> Any:
         return state._replace(ridge=ridge, base=state.base._replace(ridge=ridge))
+
+    def _is_sound(self) -> bool:
+        base = self.state.base
+        choice, pool = self.state.clock[CHOICE], self.state.pool
+        kept = not isinstance(base, window.WindowState) or window.is_sound(base)
+        return bool(0 <= choice < len(pool) and pool.tolist() == self.pool and kept)
 
     @property
     def memory(self) -> int:

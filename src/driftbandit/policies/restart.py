@@ -11,7 +11,7 @@ from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, Confidence, Ridge, add, clear, new_ridge, radius
+from driftbandit.ridge import OBSERVED, Confidence, Ridge, add, clear, is_stale, new_ridge, radius, refresh
 from driftbandit.theory.tuning import optimal_period
 
 NEVER = np.iinfo(np.int64).max
@@ -51,6 +51,8 @@ def _begin(state: RestartState, t: int, luck: Floats) -> float:
 def _learn(state: RestartState, s: int, x: Floats, r: float) -> None:
     if s >= state.clock[START]:
         add(state.ridge, x, r, 1.0)
+        if is_stale(state.ridge):
+            refresh(state.ridge)
 
 
 @retune.of(RestartState)
@@ -75,8 +77,8 @@ class RestartUCB(Policy):
     path_length: float | None = None
 
     def _new_state(self) -> RestartState:
-        self.period = tuned(self, "period", optimal_period)
-        return new_state(self, _check.whole("period", self.period))
+        self.period = _check.whole("period", tuned(self, "period", optimal_period))
+        return new_state(self, self.period)
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -94,7 +96,7 @@ class OracleRestartUCB(Policy):
     change_points: Sequence[int]
 
     def _new_state(self) -> RestartState:
-        points = [_check.whole("change_points", point) for point in self.change_points]
+        points = [_check.whole("change_points", point) for point in list(self.change_points)]
         if points != sorted(set(points)):
             raise ValueError(f"change_points must increase, got {points}")
         self.change_points = points

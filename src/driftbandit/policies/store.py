@@ -2,7 +2,7 @@
 
 import json
 import os
-import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +36,9 @@ def restore(state: Any, arrays: Arrays) -> None:
     for name, array in leaves(state).items():
         saved = arrays.get(name)
         if saved is None or saved.shape != array.shape or saved.dtype != array.dtype:
-            raise ValueError(f"the file does not fit this policy: array {name!r} is missing or of another shape")
+            raise ValueError(f"array {name!r} is missing or of another shape")
+        if not np.isfinite(saved).all():
+            raise ValueError(f"array {name!r} is not finite")
         array[...] = saved
 
 
@@ -44,16 +46,15 @@ def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
     """Write whole or not at all: to a file beside it, then moved into place."""
     path = Path(path)
     text = json.dumps({"format": FORMAT, "version": VERSION, **header})
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "wb") as file:
             np.savez(file, allow_pickle=False, header=np.frombuffer(text.encode(), np.uint8), **arrays)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], Arrays]:

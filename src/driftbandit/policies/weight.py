@@ -28,6 +28,7 @@ from driftbandit.ridge import (
 from driftbandit.theory.tuning import optimal_discount
 
 DATA2, INVERSE, PRODUCT = 0, 1, 2
+LEAST = 1e-6  # γ^-2 stays far from overflow
 
 
 class WeightState(NamedTuple):
@@ -105,9 +106,10 @@ class WeightUCB(Policy):
     path_length: float | None = None
 
     def _new_state(self) -> WeightState:
-        self.discount = tuned(self, "discount", optimal_discount)
+        self.discount = _check.fraction("discount", tuned(self, "discount", optimal_discount))
+        if self.discount < LEAST:
+            raise ValueError(f"discount must be at least {LEAST:g}, got {self.discount:g}")
         d = self.dim
         ridge = new_ridge(d, self.ridge)
         ridge.matrix[V] = 0.0
-        discount = _check.fraction("discount", self.discount)
-        return WeightState(ridge, self.confidence(), discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64))
+        return WeightState(ridge, self.confidence(), self.discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64))

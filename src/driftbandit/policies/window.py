@@ -10,11 +10,12 @@ from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, Confidence, Ridge, add, clear, new_ridge, radius
+from driftbandit.ridge import OBSERVED, STEPS, B, Confidence, Ridge, V, add, clear, is_stale, new_ridge, radius, refresh
 from driftbandit.theory.tuning import optimal_window
 
 START, NOW, WINDOW = 0, 1, 2
 EMPTY = -1
+CANCELLED = 1e-3
 
 
 class WindowState(NamedTuple):
@@ -27,17 +28,55 @@ class WindowState(NamedTuple):
 
 
 def new_state(policy: Policy, window: int) -> WindowState:
+    if window * policy.dim > 2**33:
+        raise ValueError(f"window must fit into memory: {window:,} rows of {policy.dim} numbers are over 64 GiB")
     return WindowState(
         new_ridge(policy.dim, policy.ridge), policy.confidence(), np.array([0, -1, window], np.int64),
         np.full(window, EMPTY), np.zeros((window, policy.dim)), np.zeros(window),
     )  # fmt: skip
 
 
+def is_sound(state: WindowState) -> bool:
+    """Whether a state read from a file keeps within its ring."""
+    return bool(1 <= state.clock[WINDOW] <= len(state.rounds))
+
+
 @kernel
 def evict(state: WindowState, slot: int) -> None:
-    if state.rounds[slot] != EMPTY:
-        add(state.ridge, state.arms[slot], state.rewards[slot], -1.0)
-        state.rounds[slot] = EMPTY
+    """Take a row out of the estimate; sum afresh where that cancels so much that rounding would remain."""
+    if state.rounds[slot] == EMPTY:
+        return
+    before = size(state.ridge.vector[B])
+    divisor = add(state.ridge, state.arms[slot], state.rewards[slot], -1.0)
+    state.rounds[slot] = EMPTY
+    if divisor < CANCELLED or size(state.ridge.vector[B]) < CANCELLED * before:
+        sum_afresh(state)
+
+
+@kernel
+def size(vector: Floats) -> float:
+    total = 0.0
+    for j in range(len(vector)):
+        total += abs(vector[j])
+    return total
+
+
+@kernel
+def sum_afresh(state: WindowState) -> None:
+    """V and b from the rows of the ring, then the rest from them: nothing of what has left the window remains."""
+    ridge = state.ridge
+    v, b = ridge.matrix[V], ridge.vector[B]
+    v[:] = 0.0
+    b[:] = 0.0
+    for i in range(len(b)):
+        v[i, i] = ridge.penalty
+    for slot in range(state.clock[WINDOW]):
+        if state.rounds[slot] != EMPTY:
+            for i in range(len(b)):
+                b[i] += state.rewards[slot] * state.arms[slot, i]
+                for j in range(len(b)):
+                    v[i, j] += state.arms[slot, i] * state.arms[slot, j]
+    refresh(ridge)
 
 
 @begin.of(WindowState)
@@ -63,6 +102,8 @@ def _learn(state: WindowState, s: int, x: Floats, r: float) -> None:
     for j in range(len(x)):
         state.arms[slot, j] = x[j]
     state.rewards[slot] = r
+    if is_stale(state.ridge) and state.ridge.tally[STEPS] >= window:  # costs w rows: once in w rounds at most
+        sum_afresh(state)
 
 
 @retune.of(WindowState)
@@ -85,5 +126,8 @@ class WindowUCB(Policy):
     path_length: float | None = None
 
     def _new_state(self) -> WindowState:
-        self.window = tuned(self, "window", optimal_window)
-        return new_state(self, _check.whole("window", self.window))
+        self.window = _check.whole("window", tuned(self, "window", optimal_window))
+        return new_state(self, self.window)
+
+    def _is_sound(self) -> bool:
+        return is_sound(self.state)

@@ -1,0 +1,151 @@
+"""Marks on paper: panels, lines, bars, axes and names, in a theme."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation, Text
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from driftbandit._look import Curve, Pen, Theme, ink, power_of_ten, spread, with_commas
+from driftbandit._types import Floats
+
+WRAP = 3  # panels in a row
+WIDTHS = {1: 8.5, 2: 12.0, 3: 14.0}  # inches, by panels in a row
+MOST_LINES = 12  # of text that fit beside a panel
+
+
+def panels(
+    titles: Sequence[str],
+    theme: Theme,
+    *,
+    height: float = 4.2,
+    lines: int = 0,
+    across: int = WRAP,
+    ratios: Sequence[float] | None = None,
+) -> tuple[Figure, list[Axes]]:
+    columns = 2 if len(titles) == 4 else min(len(titles), across)
+    rows = math.ceil(len(titles) / columns)
+    legend = 0.13 * lines if lines > MOST_LINES else 0.0
+    size = (WIDTHS[columns], rows * (height + legend))
+    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1), facecolor=theme.page)
+    grid = figure.add_gridspec(rows, columns, height_ratios=ratios)
+    panels = [figure.add_subplot(grid[divmod(place, columns)]) for place in range(len(titles))]
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set_title(title, loc="left", color=theme.text, fontsize=12, fontweight="bold")
+        axes.set_facecolor(theme.page)
+        axes.set_axisbelow(True)
+        axes.grid(visible=True, color=theme.grid, linewidth=0.8)
+        axes.tick_params(which="both", colors=theme.muted, labelsize=10, length=0)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(theme.muted)
+    return figure, panels
+
+
+def line(axes: Axes, curve: Curve, pens: Mapping[str, Pen], theme: Theme, *, marked: bool = True) -> Line2D:
+    """A policy's line, with a few marks that do not sit on those of the next policy."""
+    colour, dash, marker = pens[curve.policy]
+    step = max(len(curve.x) // 6, 1)
+    first = list(pens).index(curve.policy) * step // len(pens)
+    (line,) = axes.plot(curve.x, curve.mean, color=colour, linestyle=dash, linewidth=1.8)
+    line.set(marker=marker if marked else "", markevery=(first, step), markersize=5.5, markerfacecolor=theme.page)
+    return line
+
+
+def bar(axes: Axes, row: int, bar: Curve, colour: str, theme: Theme) -> None:
+    mean, std = float(bar.mean[0]), float(bar.std[0])
+    axes.barh(row, mean, height=0.62, color=colour, alpha=0.6)
+    axes.errorbar(mean, row, xerr=std, color=theme.text, capsize=3, linewidth=1.2)
+    number = axes.annotate(with_commas(round(mean)), (mean + std, row), (6, 0), textcoords="offset points")
+    number.set(verticalalignment="center", color=theme.text, fontsize=10)
+
+
+def points(axes: Axes, curve: Curve, pen: Pen) -> None:
+    error = [curve.mean - curve.low(), curve.std]
+    axes.errorbar(curve.x, curve.mean, error, fmt=pen.marker, color=pen.colour, capsize=2.5, markersize=5, linewidth=1)
+
+
+def heat_map(axes: Axes, edges: Sequence[int], chance: Floats, theme: Theme) -> None:
+    """One row a choice, one column an episode; as a picture, since viewers show seams between vector tiles."""
+    shades = LinearSegmentedColormap.from_list("chance", [theme.page, theme.palette[2]])
+    rows = np.arange(len(chance) + 1) - 0.5
+    heat = axes.pcolormesh(edges, rows, chance, cmap=shades, vmin=0, rasterized=True)
+    axes.grid(visible=False)
+    bar = axes.figure.colorbar(heat, ax=axes, pad=0.02, aspect=30)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(colors=theme.muted, labelsize=10, length=0)
+    bar.set_label("chance", color=theme.text, fontsize=11)
+
+
+def guides(axes: Axes, curves: Sequence[Curve], theme: Theme) -> dict[str, Line2D]:
+    """Thin lines of the two slopes in question, from above the first points."""
+    x = np.array([min(curve.x[0] for curve in curves), max(curve.x[-1] for curve in curves)])
+    start = 1.5 * max(curve.mean[0] for curve in curves)
+    slopes = {"slope 2/3": 2 / 3, "slope 3/4": 3 / 4}
+    return {
+        name: axes.plot(x, start * (x / x[0]) ** slope, color=theme.muted, linewidth=0.8)[0] for name, slope in slopes.items()
+    }
+
+
+def thousands(axes: Axes) -> None:
+    grid = axes.get_gridspec()
+    narrow = grid is not None and grid.ncols >= WRAP
+    axes.xaxis.set_major_locator(MaxNLocator(3 if narrow else 5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(with_commas))
+
+
+def logarithmic(axes: Axes, name: Literal["x", "y"]) -> None:
+    """Powers of ten where there are many; 1, 2, 5, 10 and thousands separators where there are few."""
+    axes.set(**{f"{name}scale": "log"})
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    low, high = axes.get_xlim() if name == "x" else axes.get_ylim()
+    wide = high > 300 * low
+    axis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5)))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(power_of_ten if wide and name == "x" else with_commas))
+
+
+def caption(axes: Axes, x: str, y: str, theme: Theme) -> None:
+    axes.set_xlabel(x, color=theme.text, fontsize=11)
+    axes.set_ylabel(y, color=theme.text, fontsize=11)
+
+
+def legend_style(theme: Theme) -> dict[str, Any]:
+    return {"frameon": False, "fontsize": 10, "labelcolor": theme.text}
+
+
+def name(axes: Axes, drawn: Mapping[str, Line2D], theme: Theme) -> None:
+    """Names at the right end of their lines, or in a legend below if they are too many."""
+    if sum(1 + name.count("\n") for name in drawn) > MOST_LINES:
+        names = [name.replace("\n", " ") for name in drawn]
+        style = {"bbox_to_anchor": (0.5, -0.14), "ncols": 2, "handlelength": 4, **legend_style(theme)}
+        axes.legend(list(drawn.values()), names, loc="upper center", **style)
+        return
+    bottom, _ = axes.get_ylim()
+    for name, line in drawn.items():
+        colour = ink(str(line.get_color()), theme)
+        x, y = np.asarray(line.get_xydata(), dtype=np.float64)[-1]
+        leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 1, "shrinkB": 1, "relpos": (0, 0.5)}
+        end = (x, max(y, bottom))
+        note = axes.annotate(name, end, (1.05, 0.5), textcoords="axes fraction", arrowprops=leader, color=colour)
+        note.set(verticalalignment="center", fontsize=10.5)
+
+
+def settled(figure: Figure) -> Figure:
+    """Lay the figure out once, then move the names at the lines' ends apart by their true size."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        names = [text for text in axes.texts if isinstance(text, Annotation) and text.anncoords == "axes fraction"]
+        if names:
+            height = max(Text.get_window_extent(name).height for name in names) / axes.bbox.height
+            ends = axes.transAxes.inverted().transform(axes.transData.transform([name.xy for name in names]))
+            for name, y in zip(names, spread(ends[:, 1].tolist(), 1.08 * height), strict=True):
+                name.set_y(y)
+    return figure

@@ -1,0 +1,185 @@
+"""Tables to figures. Nothing global to matplotlib is left changed, so threads may draw."""
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from threading import Lock
+
+import matplotlib
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from driftbandit import _draw as draw
+from driftbandit._look import DARK, LIGHT, Theme, curves_by_world, curves_of, names_in, pens_of, with_commas, worth_seeing
+
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "Figure",
+    "Theme",
+    "as_svg",
+    "memory_growth",
+    "meta_choices",
+    "regret_by_factor",
+    "regret_over_time",
+    "restarts",
+    "running_time",
+    "save",
+    "scaling",
+]
+
+_svg_settings = Lock()
+
+
+def regret_over_time(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """Mean regret with a band of one standard deviation. Columns: world, policy, replicate, round, regret."""
+    pens = pens_of(names_in(table, "policy"), theme)
+    worlds = curves_by_world(table, "round", "regret")
+    figure, panels = draw.panels(list(worlds), theme, lines=max(map(len, worlds.values())))
+    for axes, curves in zip(panels, worlds.values(), strict=True):
+        opacity = min(0.15, 1 / len(curves))
+        for curve in curves:
+            colour = pens[curve.policy].colour
+            axes.fill_between(curve.x, curve.low(), curve.mean + curve.std, color=colour, alpha=opacity, linewidth=0)
+        drawn = {curve.policy: draw.line(axes, curve, pens, theme) for curve in curves}
+        axes.set_xlim(0, max(curve.x[-1] for curve in curves))
+        draw.thousands(axes)
+        axes.set_ylim(*worth_seeing(curves))
+        draw.logarithmic(axes, "y")
+        draw.caption(axes, "round", "dynamic regret", theme)
+        draw.name(axes, drawn, theme)
+    return draw.settled(figure)
+
+
+def regret_by_factor(final: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """Final regret against the factor on the theory's memory. Columns: world, policy, factor, replicate, regret."""
+    pens = pens_of(names_in(final, "policy"), theme)
+    worlds = curves_by_world(final, "factor", "regret")
+    figure, axes_of = draw.panels(list(worlds), theme, lines=max(map(len, worlds.values())))
+    for axes, curves in zip(axes_of, worlds.values(), strict=True):
+        drawn = {}
+        for curve in curves:
+            draw.points(axes, curve, pens[curve.policy])
+            drawn[curve.policy] = draw.line(axes, curve, pens, theme, marked=False)
+        draw.logarithmic(axes, "x")
+        draw.logarithmic(axes, "y")
+        axes.set_xticks(curves[0].x, [f"{factor:g}" for factor in curves[0].x])
+        draw.caption(axes, "factor on Theorem 2's memory", "final dynamic regret", theme)
+        draw.name(axes, drawn, theme)
+    return draw.settled(figure)
+
+
+def running_time(timing: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """Mean time of a round, with its standard deviation. Columns: world, policy, replicate, seconds, rounds."""
+    pens = pens_of(names_in(timing, "policy"), theme)
+    cost = timing.with_columns(pl.lit(0).alias("x"), nanoseconds=1e9 * pl.col("seconds") / pl.col("rounds"))
+    worlds = curves_by_world(cost, "x", "nanoseconds")
+    figure, panels = draw.panels(list(worlds), theme, height=1.2 + 0.36 * len(pens))
+    for axes, bars in zip(panels, worlds.values(), strict=True):
+        for row, bar in enumerate(bars):
+            draw.bar(axes, row, bar, pens[bar.policy].colour, theme)
+        axes.set_yticks(range(len(bars)), [bar.policy for bar in bars])
+        axes.set_ylim(len(pens) - 0.5, -0.5)
+        axes.set_xlim(0, 1.2 * max(bar.mean[0] + bar.std[0] for bar in bars))
+        axes.grid(visible=False)
+        draw.thousands(axes)
+        draw.caption(axes, "nanoseconds a round", "", theme)
+    return draw.settled(figure)
+
+
+def memory_growth(frame: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """The size of each policy's state as the horizon grows. Columns: policy, horizon, bytes."""
+    pens = pens_of(names_in(frame, "policy"), theme)
+    curves = curves_of(frame, "horizon", "bytes")
+    figure, (axes,) = draw.panels([""], theme, lines=len(curves))
+    drawn = {}
+    for curve in curves:
+        grows = curve.mean[-1] > 1.1 * curve.mean[0]
+        drawn[f"{curve.policy}: {'grows with w' if grows else 'constant'}"] = draw.line(axes, curve, pens, theme)
+    draw.logarithmic(axes, "x")
+    draw.logarithmic(axes, "y")
+    axes.yaxis.set_major_formatter(EngFormatter(unit="B"))
+    draw.caption(axes, "horizon (rounds)", "memory (bytes)", theme)
+    draw.name(axes, drawn, theme)
+    return draw.settled(figure)
+
+
+def restarts(frame: pl.DataFrame, restarts: Sequence[int], changes: Sequence[int], *, theme: Theme = LIGHT) -> Figure:
+    """One run of RestartUCB: the error of its estimate, its epochs, the world's changes. Columns: round, error."""
+    figure, (axes,) = draw.panels([""], theme)
+    rounds, error = frame["round"].to_numpy(), frame["error"].to_numpy()
+    edges = [rounds[0], *restarts, rounds[-1]]
+    shaded = [(start, stop - start) for start, stop in zip(edges[1::2], edges[2::2], strict=False)]
+    height = axes.get_xaxis_transform()
+    axes.broken_barh(shaded, (0, 1), color=theme.shade, transform=height, label="every other epoch")
+    axes.vlines(restarts, 0, 0.05, color=theme.muted, linewidth=1, transform=height, label="restart")
+    axes.vlines(changes, 0, 1, color=theme.text, linewidth=2.5, transform=height, label="the world changes")
+    axes.plot(rounds, error, color=theme.palette[1], linewidth=1.5, label="error of the estimate")
+    axes.set_xlim(rounds[0], rounds[-1])
+    axes.set_ylim(0, 1.08 * error.max())
+    axes.grid(visible=False)
+    draw.thousands(axes)
+    draw.caption(axes, "round", "distance of estimate and truth", theme)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, **draw.legend_style(theme))
+    return draw.settled(figure)
+
+
+def meta_choices(frame: pl.DataFrame, pool: Sequence[int], *, theme: Theme = LIGHT) -> Figure:
+    """One run of bandits over bandits. Columns: episode, start, stop, choice, memory, chance, reward."""
+    titles = ["Chance of each memory (shade) and the one chosen (dots)", "Reward of each episode"]
+    figure, (upper, lower) = draw.panels(titles, theme, height=3.0, across=1, ratios=[2.5, 1])
+    edges = [*frame["start"], frame["stop"][-1]]
+    draw.heat_map(upper, edges, np.array(frame["chance"].to_list()).T, theme)
+    upper.stairs(frame["choice"], edges, baseline=None, color=theme.palette[1], linewidth=0.8, alpha=0.5)
+    upper.plot((frame["start"] + frame["stop"]) / 2, frame["choice"], "o", color=theme.palette[1], markersize=4)
+    upper.set_yticks(range(len(pool)), [with_commas(memory) for memory in pool])
+    lower.stairs(frame["reward"], edges, baseline=None, color=theme.palette[3], linewidth=1.5)
+    lower.set_ylim(0, 1)
+    for axes, name in ((upper, "memory (rounds)"), (lower, "scaled to [0, 1]")):
+        axes.set_xlim(edges[0], edges[-1])
+        draw.thousands(axes)
+        draw.caption(axes, "round", name, theme)
+    return draw.settled(figure)
+
+
+def scaling(table: pl.DataFrame, fits: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """Final regret as the horizon grows, and the fitted power of it.
+
+    Columns of the table: world, policy, replicate, horizon, regret; of the fits: world, policy, exponent, low, high.
+    """
+    pens = pens_of(names_in(table, "policy"), theme)
+    powers = {(row["world"], row["policy"]): row for row in fits.iter_rows(named=True)}
+    worlds = curves_by_world(table, "horizon", "regret")
+    figure, panels = draw.panels(list(worlds), theme, lines=2 + 2 * max(map(len, worlds.values())))
+    for axes, (world, curves) in zip(panels, worlds.items(), strict=True):
+        drawn = draw.guides(axes, curves, theme)
+        for curve in curves:
+            fit, label = powers.get((world, curve.policy)), curve.policy
+            draw.points(axes, curve, pens[curve.policy])
+            if fit:
+                label += f"\n{fit['exponent']:.2f} [{fit['low']:.2f}, {fit['high']:.2f}]"
+                curve = curve.fitted(fit["exponent"])
+            drawn[label] = draw.line(axes, curve, pens, theme, marked=False)
+        draw.logarithmic(axes, "x")
+        draw.logarithmic(axes, "y")
+        draw.caption(axes, "horizon (rounds)", "final dynamic regret", theme)
+        draw.name(axes, drawn, theme)
+    return draw.settled(figure)
+
+
+def as_svg(figure: Figure) -> str:
+    """The figure as an <svg> element, its text as text; the same figure gives the same characters."""
+    written = StringIO()
+    with _svg_settings, matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "driftbandit"}):
+        figure.savefig(written, format="svg", dpi=160, metadata={"Date": None, "Creator": None})
+    text = written.getvalue()
+    return text[text.index("<svg") :]
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write name.png and name.svg."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / f"{name}.png", dpi=160)
+    (folder / f"{name}.svg").write_text(as_svg(figure), encoding="utf-8")

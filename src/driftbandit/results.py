@@ -1,0 +1,30 @@
+"""What people read of a study: its table in a few lines."""
+
+import polars as pl
+
+from driftbandit.study import Study
+from driftbandit.tables import Grid
+
+
+def summaries(study: Study) -> list[Grid]:
+    """For each world: final regret, time and memory of each policy, the best first."""
+    both = ["world", "policy"]
+    last = study.table().filter(pl.col("round") == pl.col("round").max().over(both))
+    regret = last.group_by(both).agg(mean=pl.col("regret").mean(), std=pl.col("regret").std())
+    cost = (
+        study.timing()
+        .group_by(both)
+        .agg(time=1e9 * (pl.col("seconds") / pl.col("rounds")).median(), bytes=pl.col("bytes").first())
+    )
+    rows = regret.join(cost, on=both).sort("mean")
+    return [
+        Grid(
+            ("policy", "final regret, mean ± std", "time a round", "memory"),
+            [
+                (policy, f"{mean:,.0f} ± {std or 0.0:,.0f}", f"{nanoseconds:,.0f} ns", f"{size:,} B")
+                for _, policy, mean, std, nanoseconds, size in rows.filter(world=world.label).iter_rows()
+            ],
+            f"{world.label}: T = {world.settings['horizon']:,}, {study.replicates} replicates",
+        )
+        for world in study.world_variants
+    ]

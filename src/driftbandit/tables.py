@@ -1,0 +1,27 @@
+"""Tables of text and verdicts: what the page and the terminal show alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; the first cell of a row names it."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim and what was measured of it; ``holds`` is None where it was not tested."""
+
+    statement: str
+    measured: str
+    holds: bool | None
+    remark: str = ""
+
+    @property
+    def word(self) -> str:
+        return {True: "holds", False: "fails", None: "not tested"}[self.holds]
