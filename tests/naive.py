@@ -32,7 +32,7 @@ class Naive:
         inverse = np.linalg.inv(V)
         log_det = p.dim * math.log(1 + (w**2).sum() * p.arm_norm**2 / (p.ridge * p.dim))
         radius = math.sqrt(p.ridge) * p.theta_norm + p.noise * math.sqrt(2 * math.log(1 / p.delta) + log_det)
-        return inverse @ (X.T @ (w * r)), inverse @ V2 @ inverse, p.width * radius
+        return np.linalg.solve(V, X.T @ (w * r)), inverse @ V2 @ inverse, p.width * radius
 
     def select(self, rows: Floats) -> int:
         theta, metric, beta = self.estimate()

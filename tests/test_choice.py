@@ -60,6 +60,27 @@ def test_the_hard_case_and_its_neighbours(tilt: float) -> None:
     assert abs(x[0]) > 0.9
 
 
+def test_the_hard_case_with_a_multiple_longest_axis() -> None:
+    """Fewer than d − 1 observations: several axes are longest, and rounding alone pulls along them."""
+    rng = np.random.default_rng(0)
+    worst = 0.0
+    for _ in range(rounds(2000, 200)):
+        dim = int(rng.integers(3, 7))
+        seen = unit_rows(rng, int(rng.integers(1, dim - 1)), dim)
+        metric = np.linalg.inv(np.eye(dim) + seen.T @ seen)
+        theta = metric @ seen.T @ rng.standard_normal(len(seen))
+        x = np.empty(dim)
+        farthest(theta, metric, np.eye(dim), 1.5, rng.random(4), x)
+        values, basis = np.linalg.eigh(metric)
+        a, s = basis.T @ theta, 1.5 * np.sqrt(values)
+        gaps = s[-1] ** 2 - s**2
+        pull = np.where(gaps > 1e-9, s * a / np.where(gaps > 1e-9, gaps, 1.0), 0.0)
+        if pull @ pull < 1.0:  # the hard case: what is left of the unit goes along a longest axis
+            best = math.sqrt(((a + s * pull) ** 2).sum() + (1 - pull @ pull) * s[-1] ** 2)
+            worst = max(worst, best - value(x, theta, metric, 1.5))
+    assert worst < 1e-9
+
+
 def test_either_end_of_the_longest_axis_is_chosen_by_luck() -> None:
     a, s = np.array([0.1, 0.0]), np.array([0.5, 1.0])
     ends = {math.copysign(1, boundary(a, s, np.array([u, 0.5, 0, 0]))[1]) for u in (0.1, 0.9)}

@@ -93,7 +93,7 @@ def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.Captur
         assert (out / f"{figure}.png").stat().st_size > 10_000
         assert (out / f"{figure}.svg").exists()
     assert "slightly better than WindowUCB" in page
-    assert "http" not in re.sub(r"http://www\.w3\.org[^\"']*", "", page)
+    assert "://" not in page
     table = pl.read_parquet(out / "table.parquet")
     assert table.height == 11 * 2 * 200
     assert pl.read_csv(out / "table.csv").height == table.height

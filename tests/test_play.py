@@ -1,6 +1,6 @@
 """The loop: the same numbers however it is run, for ours and for anyone's policies."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,6 +9,8 @@ from common import every_policy, rounds
 from driftbandit import (
     Abrupt,
     Ball,
+    Decision,
+    FixedDelay,
     Gaussian,
     Gradual,
     OracleRestartUCB,
@@ -135,12 +137,85 @@ def test_progress_counts_every_round() -> None:
         ({"checkpoints": [T + 1]}, "checkpoints must lie between 1 and the horizon"),
         ({"checkpoints": []}, "checkpoints"),
         ({"block": 0}, "block must be at least 1"),
-        ({"threads": -1}, "threads must be at least 1"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"replicates": []}, "number of replicates must be at least 1"),
     ],
 )
 def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         play([RestartUCB(2, period=5)], World(Abrupt(), Gaussian(), T), **options)
+
+
+def test_arms_longer_than_a_policy_allows_are_refused_by_either_loop() -> None:
+    policy = RestartUCB(2, period=50)
+    for player in (policy, FromOutside(policy)):
+        with pytest.raises(ValueError, match="arm_norm"):
+            play({"p": player}, World(Gradual(), Gaussian(0.1), 50, Ball(50.0)))
+    with pytest.raises(ValueError, match="arm_norm"):
+        play(RestartUCB(2, period=50, arm_norm=0.1), World(Gradual(), Gaussian(0.1), 50, UnitArms(3, fresh=True)))
+
+
+class Vandal:
+    def select(self, arms: Any) -> int:
+        with pytest.raises(ValueError, match="read-only"):
+            np.asarray(arms)[:] *= 10.0
+        return 0
+
+    def update(self, decision: Any, reward: float) -> None:
+        pass
+
+
+def test_a_policy_cannot_change_the_world() -> None:
+    for dim in (1, 2):
+        for fresh in (False, True):
+            play({"v": Vandal()}, World(RandomWalk(dim), Gaussian(0.1), 20, UnitArms(1, fresh=fresh)))
+
+
+class Greedy:
+    def __init__(self) -> None:
+        self.theta = np.ones(2)
+
+    def select(self, arms: Any) -> int:
+        return int(np.argmax(arms @ self.theta))
+
+    def update(self, decision: Any, reward: float) -> None:
+        self.theta = 0.9 * self.theta + 0.1 * reward
+
+
+def test_plain_numpy_policies_play_fixed_arms() -> None:
+    result = play({"greedy": Greedy()}, World(Gradual(), Gaussian(0.1), 100), replicates=2)
+    assert np.isfinite(result.regret).all()
+
+
+class Liar(Greedy):
+    def select(self, arms: Any) -> Any:
+        return Decision(0, None, np.array([9.0, 9.0]))
+
+
+def test_an_arm_that_was_not_offered_is_refused() -> None:
+    with pytest.raises(ValueError, match="one of those offered"):
+        play({"liar": Liar()}, World(Gradual(), Gaussian(0.1), 10))
+
+
+def used_policy(world: World, replicate: int) -> Policy:
+    policy = RestartUCB(2, period=5)
+    policy.select(np.eye(2))
+    return policy
+
+
+def test_used_and_doubled_policies_are_refused() -> None:
+    world = World(Gradual(), Gaussian(0.1), 50)
+    with pytest.raises(ValueError, match="must be fresh"):
+        play({"used": used_policy}, world)
+    with pytest.raises(ValueError, match="differ in how they print"):
+        play([RestartUCB(2, period=5), RestartUCB(2, period=5)], world)
+    two, three = cast(Any, (np.int64(2), np.int64(3)))
+    assert play(RestartUCB(2, period=5), world, replicates=two, checkpoints=three).regret.shape == (1, 2, 3)
+
+
+def test_rewards_that_never_come() -> None:
+    world = World(Gradual(), Gaussian(0.1), 60, delay=FixedDelay(10**12))
+    assert np.isfinite(play(RestartUCB(2, period=5), world).regret).all()
 
 
 def test_a_policy_of_another_dimension_is_refused() -> None:

@@ -15,14 +15,17 @@ from hypothesis.extra.numpy import array_shapes, arrays
 import driftbandit
 from common import KINDS, every_policy, rounds, unit_rows
 from driftbandit import (
+    Ball,
     BanditOverBandit,
     FixedArms,
     OracleRestartUCB,
     Policy,
     RestartUCB,
+    StaticUCB,
     WeightUCB,
     WindowUCB,
 )
+from driftbandit._chance import luck
 from driftbandit.checks import CHECKS, CheckFailed, check_policy
 from driftbandit.policies.store import leaves
 from naive import NaiveBob, twin_of
@@ -285,3 +288,134 @@ def test_decisions_that_nobody_rewards_do_not_pile_up(monkeypatch: pytest.Monkey
     policy.update(decisions[-1], 1.0)
     with pytest.raises(ValueError, match="decision"):
         policy.update(decisions[0], 1.0)
+
+
+@pytest.mark.parametrize(("ridge", "window"), [(1e-4, 3), (1e-6, 2), (1e-6, 40), (1e-8, 30)])
+@pytest.mark.filterwarnings("ignore:arm_norm")
+@pytest.mark.parametrize("make", [lambda m, r: WindowUCB(4, window=m, ridge=r), lambda m, r: RestartUCB(4, period=m, ridge=r)])
+def test_a_small_ridge_stays_exact(make: Any, ridge: float, window: int) -> None:
+    """The first round in a direction multiplies by about 1/λ, removing the last divides by it: rounding must not stay."""
+    policy = make(window, ridge)
+    twin = twin_of(policy)
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for t in range(rounds(1500, 120)):
+        rows = unit_rows(rng, 6, 4)
+        decision = policy.select(rows)
+        wrong += decision.index != twin.select(rows)
+        reward = float(decision.arm[0] + 0.1 * rng.standard_normal())
+        policy.update(decision, reward)
+        twin.arms[t] = decision.arm
+        twin.update(t, reward)
+    assert wrong == 0
+    np.testing.assert_allclose(policy.estimate().theta, twin.estimate()[0], rtol=1e-6, atol=1e-6)
+
+
+def test_a_window_forgets_an_outlier_whole() -> None:
+    first, second = (WindowUCB(3, window=10) for _ in range(2))
+    for t in range(60):
+        rows = np.eye(3)[[t % 3]]
+        for policy in (first, second):
+            policy.update(policy.select(rows), 1e16 if t == 20 and policy is second else 0.5)
+    np.testing.assert_allclose(first.estimate().theta, second.estimate().theta, rtol=1e-12)
+
+
+def test_fixed_sets_of_one_arm_or_one_feature_load(tmp_path: Path) -> None:
+    for arms in (np.ones((1, 3)) / 3, np.ones((4, 1)) / 2):
+        policy = WindowUCB(arms.shape[1], window=5)
+        policy.update(policy.select(FixedArms(arms)), 1.0)
+        policy.save(tmp_path / "one.npz")
+        assert Policy.load(tmp_path / "one.npz") == policy
+
+
+def test_a_fixed_set_cannot_be_changed_from_outside() -> None:
+    fixed = FixedArms(np.eye(2))
+    for array in (fixed.rows, fixed.columns):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 5.0
+    assert np.asarray(fixed) @ np.ones(2) == pytest.approx(1.0)
+    assert fixed[1].tolist() == [0.0, 1.0]
+
+
+def test_arms_at_the_edge_of_the_norm_are_chosen_or_refused() -> None:
+    policy = RestartUCB(2, period=10)
+    for k in range(-300, 300):
+        long = np.array([[(1 + 1e-9) * (1 + k * 2.0**-52), 0.0]])
+        before = policy.rounds
+        try:
+            decision = policy.select(long)
+        except ValueError:
+            assert policy.rounds == before
+        else:
+            assert decision.index == 0
+            assert decision.arm[0] == long[0, 0]
+
+
+def test_a_decision_cannot_be_changed() -> None:
+    for arms in (np.eye(2), FixedArms(np.eye(2)), Ball(0.5)):
+        decision = RestartUCB(2, period=10).select(arms)
+        with pytest.raises(ValueError, match="read-only"):
+            decision.arm[0] = 3.0
+        with pytest.raises(AttributeError):
+            cast(Any, decision).arm = np.zeros(1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RestartUCB(2, **cast(Any, {"period": np.int64(10), "noise": np.float32(0.5), "horizon": np.int64(100)})),
+        lambda: OracleRestartUCB(2, change_points=cast(Any, np.array([3, 9]))),
+        lambda: OracleRestartUCB(2, change_points=(3, 9)),
+        lambda: BanditOverBandit(2, horizon=100, pool=cast(Any, np.array([3, 9]))),
+        lambda: RestartUCB(2, period=5).spawn(3),
+    ],
+)
+def test_whatever_type_a_parameter_had_it_saves_and_loads(make: Any, tmp_path: Path) -> None:
+    policy = make()
+    policy.save(tmp_path / "p.npz")
+    assert Policy.load(tmp_path / "p.npz") == policy == make()
+
+
+def test_the_callers_list_is_not_kept() -> None:
+    pool = [3, 9]
+    policy = BanditOverBandit(2, horizon=100, pool=pool)
+    pool.append(99)
+    assert policy.spawn(0).pool == [3, 9]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: RestartUCB(2, period=10**30), "period must be at most"),
+        (lambda: RestartUCB(2, period=3, noise=10**400), "noise must be finite"),
+        (lambda: WindowUCB(2, window=10**11), "window must fit into memory"),
+        (lambda: WeightUCB(2, discount=1e-200), "discount must be at least"),
+        (lambda: RestartUCB(2, period=3).select([["1", "0"]]), "arms must be an array of numbers"),
+        (lambda: RestartUCB(2, period=3).select([[1j, 0]]), "arms must be an array of numbers"),
+    ],
+)
+def test_extremes_are_named_too(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_file_with_an_unsound_state_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    for policy, name, value in (
+        (WindowUCB(2, window=3), "clock", [0, 0, 10**7, 0]),
+        (StaticUCB(2), "ridge.matrix", np.full((2, 2, 2), np.nan)),
+        (BanditOverBandit(2, horizon=100), "clock", [0, 99, 20]),
+    ):
+        policy.save(path)
+        with np.load(path) as file:
+            arrays = dict(file)
+        arrays[name] = np.array(value, arrays[name].dtype)
+        np.savez(path, **arrays)
+        with pytest.raises(ValueError, match="damaged"):
+            Policy.load(path)
+
+
+def test_spawned_policies_have_luck_of_their_own() -> None:
+    assert not np.array_equal(luck(0, 0, 4), luck((0, 0), 0, 4))
+    assert not np.array_equal(luck((0, 0), 0, 4), luck((0, 1), 0, 4))
+    np.testing.assert_array_equal(luck((0, 1), 0, 40)[10:], luck((0, 1), 10, 30))

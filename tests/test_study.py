@@ -68,7 +68,7 @@ def test_lists_make_grids_of_worlds_too() -> None:
     worlds = {"w": {"drift": {"kind": "switching", "every": [50, 60]}, "noise": [0.1, 0.2, 0.3], "horizon": [T, 2 * T]}}
     study = Study.from_dict(settings(worlds=worlds, policies={"StaticUCB": {}}))
     assert len(study.world_variants) == 12
-    assert study.world_variants[-1].label == "w drift.every=60 noise=0.3 horizon=" + str(2 * T)
+    assert study.world_variants[-1].label == f"w horizon={2 * T} drift.every=60 noise=0.3"
 
 
 def test_a_list_that_is_one_value_is_no_grid() -> None:
@@ -151,25 +151,29 @@ def test_a_study_that_has_not_run_says_so(tmp_path: Path) -> None:
 def test_killed_ten_times_the_table_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(
-        'name = "killed"\nhorizon = 400_000\nreplicates = 24\ncheckpoints = 5\n'
+        'name = "killed"\nhorizon = 400_000\nreplicates = 40\ncheckpoints = 5\n'
         '[worlds.w]\ndrift = "gradual"\nnoise = 0.3\n[policies.RestartUCB]\nmemory = [100, 300]\n[policies.StaticUCB]\n'
     )
     command = [sys.executable, "-m", "driftbandit.cli", "compare", str(file), "--out", str(tmp_path / "killed")]
+    expected = Study.from_file(file).run().table()
     chance = random.Random(0)
     ledger = tmp_path / "killed" / "cells.sqlite"
     progress = []
     for _ in range(10):
+        before, early = count(ledger), chance.random() < 0.2
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(chance.uniform(1.0, 2.2))
+        while not early and count(ledger) == before and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(chance.uniform(0.0, 1.5 if early else 0.2))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         progress.append(count(ledger))
     assert progress == sorted(progress)
     subprocess.run(command, check=True, capture_output=True)
     killed = pl.read_parquet(tmp_path / "killed" / "table.parquet")
-    assert killed.equals(Study.from_file(file).run().table())
-    assert count(ledger) == 24 * 3
-    assert len(set(progress)) > 1, f"the kills came too early or too late to test anything: {progress}"
+    assert killed.equals(expected)
+    assert count(ledger) == 40 * 3
+    assert 0 < progress[-1] < 120, f"the kills came too early or too late to test anything: {progress}"
 
 
 def count(ledger: Path) -> int:

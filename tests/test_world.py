@@ -1,7 +1,7 @@
 """Worlds: paths and their lengths, noise, delays, and rounds that do not depend on how they are cut."""
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -177,6 +177,11 @@ def test_arrays_of_ones_own_are_played_as_given() -> None:
         (lambda: UniformDelay(3, shortest=4), "longest must be at least 4"),
         (lambda: DelayArray([0.5]), "values must be whole numbers"),
         (lambda: UnitArms(0), "count must be at least 1"),
+        (lambda: Gradual(angle=math.nan), "angle must be finite"),
+        (lambda: World(Abrupt(), cast(Any, 0.1), 10), "noise must be a Noise"),
+        (lambda: World(Abrupt(), Gaussian(), 10, Ellipsoid(np.eye(3))), "shape must be"),
+        (lambda: list(World(Abrupt(), Gaussian(), 10).deal(block=0)), "block must be at least 1"),
+        (lambda: DelayArray([1e300]), "values must be whole numbers"),
     ],
 )
 def test_bad_worlds_are_named(make: Any, message: str) -> None:

@@ -90,7 +90,7 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> float:
     """V += w·x·xᵀ, b += w·r·x by recursive least squares; a weight of −1 removes what was added with 1.
 
     O(d² + nd): the fixed arms' scores follow by the same rank-one formulas (Sherman–Morrison). Returns the divisor
-    1 + w‖x‖², whose nearness to 0 tells how much a removal has cancelled.
+    1 + w‖x‖²: far from 1 either way, digits have cancelled.
     """
     d, n = ridge.columns.shape
     v, metric = ridge.matrix[V], ridge.matrix[METRIC]
@@ -131,9 +131,15 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> float:
 
 
 @kernel
-def is_stale(ridge: Ridge) -> bool:
-    """Rounding adds up step by step; a fresh solve every so often bounds it at a few per cent of the cost."""
-    return bool(ridge.tally[STEPS] >= max(1024, 32 * len(ridge.columns)))
+def absorb(ridge: Ridge, x: Floats, r: float) -> None:
+    """Add an observation of weight 1, and solve afresh where rounding calls for it.
+
+    Rounding adds up step by step: every so often, at a few per cent of the cost. And the first observation in a
+    direction of which λ says almost nothing cancels digits at once.
+    """
+    divisor = add(ridge, x, r, 1.0)
+    if divisor > 1e4 or ridge.tally[STEPS] >= max(1024, 32 * len(ridge.columns)):
+        refresh(ridge)
 
 
 @kernel
@@ -144,7 +150,12 @@ def refresh(ridge: Ridge) -> None:
         for j in range(d):
             ridge.matrix[METRIC, i, j] = ridge.matrix[V, i, j]
     invert(ridge.matrix[METRIC])
-    times(ridge.matrix[METRIC], ridge.vector[B], ridge.vector[THETA])
+    b, theta, left = ridge.vector[B], ridge.vector[THETA], ridge.vector[GAIN]
+    times(ridge.matrix[METRIC], b, theta)
+    times(ridge.matrix[V], theta, left)  # one step of refinement: what b asks for beyond Vθ̂
+    for i in range(d):
+        left[i] = b[i] - left[i]
+    add_rows(theta, left, ridge.matrix[METRIC], d)
     ridge.tally[STEPS] = 0
     rescore(ridge)
 

@@ -3,8 +3,10 @@
 import hashlib
 import itertools
 import json
+import shutil
 import tempfile
 import tomllib
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,8 +121,8 @@ class Study:
         ``progress`` is called with the number of rounds just finished, first with those found finished.
         """
         if folder is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="driftbandit-")
-            folder = self._temporary.name
+            folder = tempfile.mkdtemp(prefix="driftbandit-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._ledger = ledger = Ledger(Path(folder) / "cells.sqlite")
         left = self.tasks(ledger.keys())
         if progress:

@@ -11,7 +11,7 @@ from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, Confidence, Ridge, add, clear, is_stale, new_ridge, radius, refresh
+from driftbandit.ridge import OBSERVED, Confidence, Ridge, absorb, clear, new_ridge, radius
 from driftbandit.theory.tuning import optimal_period
 
 NEVER = np.iinfo(np.int64).max
@@ -50,9 +50,7 @@ def _begin(state: RestartState, t: int, luck: Floats) -> float:
 @learn.of(RestartState)
 def _learn(state: RestartState, s: int, x: Floats, r: float) -> None:
     if s >= state.clock[START]:
-        add(state.ridge, x, r, 1.0)
-        if is_stale(state.ridge):
-            refresh(state.ridge)
+        absorb(state.ridge, x, r)
 
 
 @retune.of(RestartState)

@@ -10,18 +10,18 @@ from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.policies.base import Policy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, STEPS, B, Confidence, Ridge, V, add, clear, is_stale, new_ridge, radius, refresh
+from driftbandit.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
 from driftbandit.theory.tuning import optimal_window
 
-START, NOW, WINDOW = 0, 1, 2
+START, NOW, WINDOW, LEARNT = 0, 1, 2, 3
 EMPTY = -1
-CANCELLED = 1e-3
+CANCELLED = 0.1  # of what was there, less than this is left: a digit is lost, and more with each such step
 
 
 class WindowState(NamedTuple):
     ridge: Ridge
     law: Confidence
-    clock: Ints  # (3,): first round that counts; the last decided round; the window w
+    clock: Ints  # (4,): first round that counts; last decided round; the window w; rewards since it was summed afresh
     rounds: Ints  # (w,): the round whose reward a row of the ring holds
     arms: Floats  # (w, d)
     rewards: Floats  # (w,)
@@ -31,7 +31,7 @@ def new_state(policy: Policy, window: int) -> WindowState:
     if window * policy.dim > 2**33:
         raise ValueError(f"window must fit into memory: {window:,} rows of {policy.dim} numbers are over 64 GiB")
     return WindowState(
-        new_ridge(policy.dim, policy.ridge), policy.confidence(), np.array([0, -1, window], np.int64),
+        new_ridge(policy.dim, policy.ridge), policy.confidence(), np.array([0, -1, window, 0], np.int64),
         np.full(window, EMPTY), np.zeros((window, policy.dim)), np.zeros(window),
     )  # fmt: skip
 
@@ -77,6 +77,7 @@ def sum_afresh(state: WindowState) -> None:
                 for j in range(len(b)):
                     v[i, j] += state.arms[slot, i] * state.arms[slot, j]
     refresh(ridge)
+    state.clock[LEARNT] = 0
 
 
 @begin.of(WindowState)
@@ -97,12 +98,13 @@ def _learn(state: WindowState, s: int, x: Floats, r: float) -> None:
         return
     slot = s % window
     evict(state, slot)
-    add(state.ridge, x, r, 1.0)
+    absorb(state.ridge, x, r)
     state.rounds[slot] = s
     for j in range(len(x)):
         state.arms[slot, j] = x[j]
     state.rewards[slot] = r
-    if is_stale(state.ridge) and state.ridge.tally[STEPS] >= window:  # costs w rows: once in w rounds at most
+    state.clock[LEARNT] += 1
+    if state.clock[LEARNT] >= max(1024, window):  # V and b drift too, and summing them costs w rows
         sum_afresh(state)
 
 
