@@ -126,6 +126,7 @@ def test_the_scaling_study_draws_its_exponents(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "scaling.toml").write_text(text.replace("replicates = 10", "replicates = 3"))
     assert main(["compare", str(tmp_path / "scaling.toml"), "--out", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / "scaling.svg").exists()
+    assert "− 3/4" in capsys.readouterr().out
 
 
 def test_a_mistake_in_a_study_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

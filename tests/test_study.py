@@ -94,7 +94,7 @@ def test_a_list_that_is_one_value_is_no_grid() -> None:
         ({"policies": {"RestartUBC": {}}}, r"\[policies.RestartUBC\].*did you mean 'RestartUCB'"),
         ({"policies": {"RestartUCB": {"perod": 3}}}, r"\[policies.RestartUCB\] has no key 'perod'; did you mean 'period'"),
         ({"policies": {"RestartUCB": {}}}, r"\[policies.RestartUCB\] period must be given"),
-        ({"policies": {"RestartUCB": {"memory": "theroy"}}}, r"memory must be a number of rounds or \"theory\""),
+        ({"policies": {"RestartUCB": {"memory": "theroy"}}}, r"memory must be a number of rounds, or 'theory' or 'early'"),
         ({"policies": {"RestartUCB": 5}}, r"\[policies\] RestartUCB must be a table"),
         ({"replicates": 0}, "replicates must be at least 1"),
         ({"figure": "pie"}, "figure must be one of"),
@@ -208,6 +208,24 @@ def test_dask_survives_a_worker_killed_half_way(tmp_path: Path) -> None:
         study = Study.from_dict(larger).run(tmp_path, engine="dask", address=cluster.scheduler_address, progress=kill_one)
     assert killed
     assert study.table().equals(expected)
+
+
+@pytest.mark.compiled
+def test_memory_does_not_grow_with_the_horizon() -> None:
+    script = """
+import resource, sys
+from driftbandit import Study
+worlds = {"w": {"drift": "random-walk", "noise": 0.1, "arms": 5}}
+policies = {"RestartUCB": {"memory": 100}, "WindowUCB": {"memory": 100}}
+for horizon in (100_000, int(sys.argv[1])):
+    Study(worlds, policies, horizon=horizon, replicates=1, checkpoints=10).run(workers=1)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    short, long = (
+        int(subprocess.run([sys.executable, "-c", script, str(horizon)], capture_output=True, text=True, check=True).stdout)
+        for horizon in (100_000, 10_000_000)
+    )
+    assert long < 1.05 * short  # kilobytes; the paths alone of 10⁷ rounds would be 160,000 more
 
 
 def test_engines_are_named() -> None:

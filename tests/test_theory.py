@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftbandit.theory import (
+    early_period,
     episode_length,
     episode_reward_bound,
     optimal_discount,
@@ -22,6 +23,7 @@ def test_the_period_stays_between_one_and_the_horizon(dim: int, horizon: int, pa
     if path_length < math.sqrt(dim) / horizon:
         assert period == horizon
     assert 0 < optimal_discount(dim, horizon, path_length) < 1
+    assert 1 <= early_period(dim, horizon, path_length) <= horizon
 
 
 @given(st.integers(1, 100), st.integers(1, 10**7), st.floats(1e-3, 1e3))

@@ -136,7 +136,7 @@ def compare(chosen: argparse.Namespace) -> None:
 
     from driftbandit import figures
     from driftbandit.reproduce import versions
-    from driftbandit.results import summaries
+    from driftbandit.results import exponents, summaries
     from driftbandit.study import Study
 
     console = Console()
@@ -149,7 +149,7 @@ def compare(chosen: argparse.Namespace) -> None:
     about = {"study": study.settings(), "versions": versions()}
     (folder / "settings.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     figures.save(study.figure(), folder, study.figure_kind)
-    for grid in summaries(study):
+    for grid in [exponents(study)] if study.figure_kind == "scaling" else summaries(study):
         print_grid(console, grid)
     console.print(f"written: {folder}", soft_wrap=True)
 
@@ -173,7 +173,8 @@ def run_studies(console: "Console", todo: "Mapping[str, Study]", folder: Path, c
     console.print(
         f"{total:,} rounds in {wall:.1f} s; processor time {processor:.1f} s, of which policies' own {inside:.1f} s"
         if processor > inside
-        else f"{total:,} rounds, some or all of them found finished, in {wall:.1f} s"
+        else f"{total:,} rounds in {wall:.1f} s, some or all of them found finished or played elsewhere",
+        soft_wrap=True,
     )
 
 

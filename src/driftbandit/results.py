@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from driftbandit.scaling import fit_exponents
 from driftbandit.study import Study
 from driftbandit.tables import Grid
 
@@ -28,3 +29,15 @@ def summaries(study: Study) -> list[Grid]:
         )
         for world in study.world_variants
     ]
+
+
+def exponents(study: Study) -> Grid:
+    """How the final regret of each policy grows with the horizon, beside the two rates in question."""
+    return Grid(
+        ("world", "policy", "exponent", "95 % interval", "− 2/3", "− 3/4"),
+        [
+            (world, policy, f"{power:.3f}", f"{low:.3f} … {high:.3f}", f"{power - 2 / 3:+.3f}", f"{power - 3 / 4:+.3f}")
+            for world, policy, power, low, high in fit_exponents(study.final()).iter_rows()
+        ],
+        "final regret ∝ T^exponent",
+    )

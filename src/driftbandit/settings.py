@@ -11,7 +11,7 @@ from driftbandit.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.policies import every
 from driftbandit.policies.base import Policy
 from driftbandit.theory.impossibility import theorem_four_arms
-from driftbandit.theory.tuning import optimal_period
+from driftbandit.theory.tuning import early_period, optimal_period
 from driftbandit.world import UnitArms, World
 
 Table = Mapping[str, Any]
@@ -56,6 +56,7 @@ MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
     "WindowUCB": ("window", lambda memory: memory),
     "WeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
 }
+TUNINGS = {"theory": optimal_period, "early": early_period}
 LISTS = {"pool", "change_points", "theta", "shape", "arms.arms"}  # parameters that are lists themselves
 
 
@@ -136,7 +137,8 @@ def check_policy_table(where: str, table: Table) -> str:
 def make_policy(where: str, table: Table, world: World, replicate: int | None) -> Policy:
     """The policy that a table describes, told of the world what it needs: dim, noise, horizon, and what it asks for.
 
-    ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length; ``factor`` multiplies it.
+    ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length, or "early" for that of the
+    paper's first version; ``factor`` multiplies it.
     Without a replicate the path is not walked: enough to see whether the table is sound.
     """
     kind = check_policy_table(where, table)
@@ -146,11 +148,12 @@ def make_policy(where: str, table: Table, world: World, replicate: int | None) -
     if kind in MEMORY and "memory" in table:
         name, of_memory = MEMORY[kind]
         memory = table["memory"]
-        if memory == "theory":
+        if memory in TUNINGS:
             length = 1.0 if replicate is None else world.path_length(replicate)
-            memory = optimal_period(world.dim, world.horizon, length)
+            memory = TUNINGS[memory](world.dim, world.horizon, length)
         elif isinstance(memory, str):
-            raise SettingsError(f'[{where}] memory must be a number of rounds or "theory", got {memory!r}')
+            names = " or ".join(map(repr, TUNINGS))
+            raise SettingsError(f"[{where}] memory must be a number of rounds, or {names}, got {memory!r}")
         told[name] = of_memory(max(int(memory * table.get("factor", 1)), 1))
     if "change_points" in known:
         told["change_points"] = [] if replicate is None else world.change_points(replicate)

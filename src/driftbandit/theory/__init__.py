@@ -1,6 +1,7 @@
 """The paper's mathematics as functions, cited by number."""
 
 from driftbandit.theory.tuning import (
+    early_period,
     episode_length,
     episode_reward_bound,
     optimal_discount,
@@ -10,6 +11,7 @@ from driftbandit.theory.tuning import (
 )
 
 __all__ = [
+    "early_period",
     "episode_length",
     "episode_reward_bound",
     "optimal_discount",

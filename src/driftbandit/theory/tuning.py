@@ -15,6 +15,19 @@ def optimal_period(dim: int, horizon: int, path_length: float) -> int:
     return min(max(best, 1), horizon)
 
 
+def early_period(dim: int, horizon: int, path_length: float) -> int:
+    """H = ⌊(dT/P_T)^⅔⌋, at most T: the tuning of the paper's first version, which rests on the lemma that Theorem 4 refutes.
+
+    (dT)^⅔ P_T^⅓ is the regret it would promise. The proof of Theorem 3 still names it.
+    """
+    dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
+    path_length = _check.not_negative("path_length", path_length)
+    if path_length < dim / math.sqrt(horizon):
+        return horizon
+    best = math.floor(math.pow(dim * horizon / path_length, 2 / 3))
+    return min(max(best, 1), horizon)
+
+
 def optimal_window(dim: int, horizon: int, path_length: float) -> int:
     """The window w of WindowUCB: the same trade-off, so the same number as H ("Fixing the gap", Section 4.3)."""
     return optimal_period(dim, horizon, path_length)
