@@ -24,6 +24,8 @@ from driftbandit.figures import DARK, LIGHT, Figure, Theme
 from driftbandit.report import Plate, Section, write_page
 from driftbandit.tables import Grid, Verdict
 
+pytestmark = pytest.mark.compiled
+
 POLICIES = list(FIXED[:5])
 WORLDS = ["abrupt", "gradual"]
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

@@ -15,6 +15,7 @@ import pytest
 
 import driftbandit
 from driftbandit.cli import main
+from driftbandit.tables import Verdict
 
 ROOT = Path(__file__).parent.parent
 
@@ -81,6 +82,7 @@ def test_the_help_teaches_without_loading_the_engine() -> None:
     assert done.stdout.endswith("False\n")
 
 
+@pytest.mark.compiled
 def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "report"
     assert main(["reproduce", "--repetitions", "2", "--horizon", "1000", "--out", str(out)]) == 0
@@ -89,7 +91,7 @@ def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.Captur
         assert name in printed
     assert printed.count("holds") + printed.count("fails") >= 11
     page = (out / "index.html").read_text()
-    for figure in ("regret", "factor", "time", "memory", "restarts", "choices"):
+    for figure in ("regret", "factor", "time", "memory", "restarts", "choices", "sigma", "bound"):
         assert (out / f"{figure}.png").stat().st_size > 10_000
         assert (out / f"{figure}.svg").exists()
     assert "slightly better than WindowUCB" in page
@@ -99,6 +101,17 @@ def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.Captur
     assert pl.read_csv(out / "table.csv").height == table.height
     about = json.loads((out / "settings.json").read_text())
     assert about["studies"]["abrupt"]["replicates"] == 2
+
+
+def test_verify_prints_a_verdict_for_each_statement(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdicts = [Verdict("Lemma 0", "1 = 1", True), Verdict("Claim", "1 = 2", False, "no")]
+    monkeypatch.setattr("driftbandit.verify.verify", lambda effort, tick: verdicts)
+    assert main(["verify", "--seed", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert "holds" in printed
+    assert "fails" in printed
 
 
 def test_claims_only_draws_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,6 +157,7 @@ def test_bad_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureF
     assert "error" in capsys.readouterr().err
 
 
+@pytest.mark.compiled
 def test_the_readmes_examples_run() -> None:
     examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert examples

@@ -186,12 +186,14 @@ def count(ledger: Path) -> int:
             return 0  # killed before the table was made
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("engine", ["processes", "dask", "ray"])
 def test_every_engine_gives_the_same_table(engine: str) -> None:
     expected = Study.from_dict(settings()).run().table()
     assert Study.from_dict(settings()).run(engine=engine, workers=2).table().equals(expected)
 
 
+@pytest.mark.compiled
 def test_dask_survives_a_worker_killed_half_way(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     larger = settings(replicates=12)

@@ -20,6 +20,7 @@ __all__ = [
     "Figure",
     "Theme",
     "as_svg",
+    "labelled_lines",
     "memory_growth",
     "meta_choices",
     "regret_by_factor",
@@ -102,6 +103,19 @@ def memory_growth(frame: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
     draw.logarithmic(axes, "y")
     axes.yaxis.set_major_formatter(EngFormatter(unit="B"))
     draw.caption(axes, "horizon (rounds)", "memory (bytes)", theme)
+    draw.name(axes, drawn, theme)
+    return draw.settled(figure)
+
+
+def labelled_lines(frame: pl.DataFrame, x: str, y: str, *, theme: Theme = LIGHT) -> Figure:
+    """Lines on logarithmic axes, named at their ends. Columns: name, x, y; the last two arguments name the axes."""
+    curves = curves_of(frame.rename({"name": "policy"}), "x", "y")
+    pens = pens_of([curve.policy for curve in curves], theme)
+    figure, (axes,) = draw.panels([""], theme, lines=len(curves))
+    drawn = {curve.policy: draw.line(axes, curve, pens, theme) for curve in curves}
+    draw.logarithmic(axes, "x")
+    draw.logarithmic(axes, "y")
+    draw.caption(axes, x, y, theme)
     draw.name(axes, drawn, theme)
     return draw.settled(figure)
 

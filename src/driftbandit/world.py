@@ -117,14 +117,14 @@ class World:
     def path_length(self, replicate: int = 0) -> float:
         """P_T = Σ‖θ_{t+1} − θ_t‖ of this replicate."""
         if replicate not in self._lengths:
-            self._lengths[replicate] = math.fsum(float(page.sum()) for page in self._steps(replicate))
+            self._lengths[replicate] = math.fsum(float(page.sum()) for page in self.steps(replicate))
         return self._lengths[replicate]
 
     def change_points(self, replicate: int = 0) -> list[int]:
         """The rounds, counted from 0, that begin a new θ."""
-        return (np.flatnonzero(np.concatenate(list(self._steps(replicate)))) + 1).tolist()
+        return (np.flatnonzero(np.concatenate(list(self.steps(replicate)))) + 1).tolist()
 
-    def _steps(self, replicate: int) -> Iterator[Floats]:
+    def steps(self, replicate: int) -> Iterator[Floats]:
         """‖θ_{t+1} − θ_t‖ for each t, in pages."""
         last: Floats | None = None
         for theta in self._path(replicate):

@@ -58,7 +58,7 @@ class BanditOverBandit(Policy):
     """Forget as often as a bandit over memories finds best. Needs ``horizon`` (T), not the path length.
 
     Episodes of ``episode`` rounds (Δ = ⌈d√T⌉); in each a fresh ``base`` ("restart" or "window") plays a memory from
-    ``pool`` (eq. 16), and its reward sum Σ is told to ``meta`` ("exp3" or "exp3ix") as ½ + Σ/2Q, clipped to [0, 1].
+    ``pool`` (eq. 14), and its reward sum Σ is told to ``meta`` ("exp3" or "exp3ix") as ½ + Σ/2Q, clipped to [0, 1].
     A reward that comes after its episode is over is dropped.
     """
 

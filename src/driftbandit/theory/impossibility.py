@@ -9,6 +9,9 @@ from driftbandit._types import Floats
 from driftbandit.arms import FixedArms
 from driftbandit.theory.tuning import optimal_period
 
+Q = np.array([[1.0, -10.0], [0.0, 1.0]])  # det(ηI − Q) = det(ηI − I), and yet zᵀQz = −8 for z = (1, 1)
+CONSTANT = math.sqrt(2 / 9) * (math.sqrt(2 / 3) - math.sqrt(1 / 3)) / 2  # √a'/2 = 0.05637; printed as 0.0564
+
 
 def hard_features(period: int) -> tuple[Floats, Floats, int]:
     """Theorem 4, eq. 26: the feature of rounds 1 … p, that of rounds p + 1 … H, and p = ⌊H/3⌋."""
@@ -19,6 +22,23 @@ def hard_features(period: int) -> tuple[Floats, Floats, int]:
         return np.array([1.0, math.sqrt(rounds - 1.0)]) / math.sqrt(rounds)
 
     return feature(first), feature(period - first), first
+
+
+def sigma_max(period: int) -> float:
+    """σ_max(V⁻¹A) of eq. 27, λ = 1: 5.852 at H = 3000, 18.474 at H = 30,000. Earlier proofs need it to be at most 1."""
+    one, two, first = hard_features(period)
+    A = first * np.outer(one, one)
+    V = A + (period - first) * np.outer(two, two) + np.eye(2)
+    return float(np.linalg.norm(np.linalg.solve(V, A), 2))
+
+
+def sigma_lower_bound(period: int) -> float:
+    """Theorem 4: σ_max ≥ (√a'/2)·√H, a' = (1 − a)a(√(1−a) − √a)² at a = 1/3.
+
+    The paper prints the constant as 0.0564 and the bounds as 3.087 and 9.763: those are with all digits of a', as here;
+    0.0564·√3000 would be 3.089 and 0.0564·√30,000 9.769. The proof writes p for H in two places.
+    """
+    return CONSTANT * math.sqrt(period)
 
 
 def theorem_four_arms(horizon: int, path_length: float = math.pi) -> FixedArms:

@@ -6,7 +6,7 @@ from driftbandit import _check
 
 
 def optimal_period(dim: int, horizon: int, path_length: float) -> int:
-    """Theorem 2, eq. 13: H = min(⌊d^¼ T^½ P_T^-½⌋, T); no restart (H = T) when P_T < √d/T."""
+    """Theorem 2, eq. 12: H = min(⌊d^¼ T^½ P_T^-½⌋, T); no restart (H = T) when P_T < √d/T."""
     dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
     path_length = _check.not_negative("path_length", path_length)
     if path_length < math.sqrt(dim) / horizon:
@@ -45,7 +45,7 @@ def episode_length(dim: int, horizon: int) -> int:
 
 
 def period_pool(dim: int, horizon: int, theta_norm: float = 1.0, episode: int | None = None) -> list[int]:
-    """Eq. 16: H_i = ⌊d^¼ S^-½ 2^(i-1)⌋ for i = 1 … ⌈½ log₂(ST)⌉ + 1.
+    """Eq. 14: H_i = ⌊d^¼ S^-½ 2^(i-1)⌋ for i = 1 … ⌈½ log₂(ST)⌉ + 1.
 
     As printed H_1 is 0 once S > √d, and H_N can exceed Δ: clipped to [1, Δ], doubles dropped.
     """
@@ -59,7 +59,7 @@ def period_pool(dim: int, horizon: int, theta_norm: float = 1.0, episode: int | 
 def episode_reward_bound(
     horizon: int, episode: int, theta_norm: float = 1.0, arm_norm: float = 1.0, noise: float = 1.0
 ) -> float:
-    """Lemma 8: an episode's reward sum stays within Q = LSΔ + 2R√(Δ ln(T/√Δ)) with probability 1 − 2/T.
+    """Lemma 7: an episode's reward sum stays within Q = LSΔ + 2R√(Δ ln(T/√Δ)) with probability 1 − 2/T.
 
     The lemma defines L_i without the absolute value that its words and its proof have.
     """

@@ -1,0 +1,88 @@
+"""Tuning made useful: what each policy should be given, and what the theory then promises, in words."""
+
+import math
+from dataclasses import dataclass
+
+from driftbandit import _check
+from driftbandit.theory.bounds import meta_regret_bound, regret_bound
+from driftbandit.theory.tuning import (
+    episode_length,
+    episode_reward_bound,
+    optimal_discount,
+    optimal_period,
+    period_pool,
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A policy's parameters and the regret it is promised; ``bound`` is None where the paper gives no constants."""
+
+    policy: str
+    parameters: dict[str, float | list[int]]
+    bound: float | None
+    trivial: float  # what any policy's regret stays below: 2LS a round
+    words: str
+
+    @property
+    def vacuous(self) -> bool:
+        return self.bound is not None and self.bound >= self.trivial
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{self.policy}({given}): {self.words}"
+
+
+def advise(
+    dim: int,
+    horizon: int,
+    path_length: float,
+    *,
+    ridge: float = 1.0,
+    theta_norm: float = 1.0,
+    arm_norm: float = 1.0,
+    noise: float = 1.0,
+) -> list[Advice]:
+    """What the theory says for so many rounds of so much drift.
+
+    >>> for advice in advise(dim=2, horizon=50_000, path_length=6.83, noise=0.3):
+    ...     print(advice.policy, advice.vacuous)
+    RestartUCB True
+    WindowUCB True
+    WeightUCB False
+    BanditOverBandit True
+    """
+    scales = {
+        name: _check.positive(name, value)
+        for name, value in {"ridge": ridge, "theta_norm": theta_norm, "arm_norm": arm_norm, "noise": noise}.items()
+    }
+    period = optimal_period(dim, horizon, path_length)
+    trivial = 2.0 * arm_norm * theta_norm * horizon
+    bound = float(regret_bound(horizon, period, path_length, dim, **scales))
+    episode = episode_length(dim, horizon)
+    pool = period_pool(dim, horizon, theta_norm, episode)
+    reward = episode_reward_bound(horizon, episode, theta_norm, arm_norm, noise)
+    base = min(float(regret_bound(horizon, memory, path_length, dim, **scales)) for memory in pool)
+    whole = base + float(meta_regret_bound(math.ceil(horizon / episode), len(pool), reward))
+    valid = "" if arm_norm**2 <= ridge else " The bound is proved for arm_norm² ≤ ridge only."
+    return [
+        Advice("RestartUCB", {"period": period}, bound, trivial, promise(bound, trivial, horizon) + valid),
+        Advice("WindowUCB", {"window": period}, bound, trivial, promise(bound, trivial, horizon) + valid),
+        Advice(
+            "WeightUCB",
+            {"discount": optimal_discount(dim, horizon, path_length)},
+            None,
+            trivial,
+            "promised the same order of regret; the paper gives no constants.",
+        ),
+        Advice("BanditOverBandit", {"pool": pool}, whole, trivial, promise(whole, trivial, horizon) + valid),
+    ]
+
+
+def promise(bound: float, trivial: float, horizon: int) -> str:
+    if bound >= trivial:
+        return (
+            f"promised a regret of at most {bound:,.0f}, which says nothing: no policy can lose more than {trivial:,.0f} in "
+            f"{horizon:,} rounds. Take the tuning as a rule of thumb, and compare it with others on data like yours."
+        )
+    return f"promised a regret of at most {bound:,.0f}, {bound / trivial:.0%} of the most that {horizon:,} rounds can cost."
