@@ -18,7 +18,8 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Once as compiled, once as plain Python with a shorter horizon.
+# Once as compiled, once as plain Python with a shorter horizon. Two test processes share the cores, so BLAS gets one each.
+tests: export OPENBLAS_NUM_THREADS = 1
 tests: install
 	$(BIN)/pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'

@@ -103,5 +103,5 @@ def test_advice_is_honest() -> None:
 
 def test_effort_is_reproducible() -> None:
     effort = Effort(instances=rounds(200, 50), rounds=20, seed=3)
-    assert concentration(effort) == concentration(effort)
-    assert concentration(effort) != concentration(effort._replace(seed=4))
+    assert drift_lemma(effort) == drift_lemma(effort)
+    assert drift_lemma(effort) != drift_lemma(effort._replace(seed=4))
