@@ -27,7 +27,7 @@ from driftbandit import (
     World,
 )
 from driftbandit._types import Floats
-from driftbandit.play import CompiledRun
+from driftbandit.runs import CompiledRun
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from naive import twin_of

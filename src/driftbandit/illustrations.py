@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from driftbandit.play import CompiledRun
 from driftbandit.policies.bob import CHOICE, BanditOverBandit
 from driftbandit.policies.restart import RestartUCB
 from driftbandit.policies.store import leaves
+from driftbandit.runs import CompiledRun
 from driftbandit.settings import make_policy, make_world
 from driftbandit.theory import regret_bound, sigma_lower_bound, sigma_max
 from driftbandit.world import World
