@@ -106,9 +106,11 @@ def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.Captur
 def test_verify_prints_a_verdict_for_each_statement(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    verdicts = [Verdict("Lemma 0", "1 = 1", True), Verdict("Claim", "1 = 2", False, "no")]
+    verdicts = [Verdict("Lemma 0", "1 = 1", True), Verdict("Claim", "1 = 2", False, "no", expected=False)]
     monkeypatch.setattr("driftbandit.verify.verify", lambda effort, tick: verdicts)
     assert main(["verify", "--seed", "3"]) == 0
+    verdicts.append(Verdict("Lemma 1", "2 > 1", False))
+    assert main(["verify"]) == 1
     printed = capsys.readouterr().out
     assert "holds" in printed
     assert "fails" in printed
@@ -147,6 +149,12 @@ def test_a_mistake_in_a_study_is_told_in_one_line(tmp_path: Path, capsys: pytest
     assert main(["compare", str(tmp_path / "wrong.toml")]) == 2
     assert capsys.readouterr().err == "driftbandit: [worlds.w.drift] has no kind 'gradul'; did you mean 'gradual'?\n"
     assert main(["compare", str(tmp_path / "nowhere.toml")]) == 2
+    assert main(["compare", str(tmp_path)]) == 2
+    (tmp_path / "right.toml").write_text('[worlds.w]\ndrift = "gradual"\nnoise = 1\nhorizon = 9\n[policies.StaticUCB]\n')
+    (tmp_path / "cells.sqlite").write_text("no database, and long enough to tell" * 9)
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "right.toml"), "--out", str(tmp_path)]) == 2
+    assert "cells.sqlite: file is not a database" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["reproduce", "--repetitions", "0"], ["reproduce", "--horizon", "x"], ["nonsense"]])

@@ -2,6 +2,7 @@
 
 import math
 
+import polars as pl
 import pytest
 
 from driftbandit.claims import cost_claims, regret_claims
@@ -17,6 +18,22 @@ def test_the_stated_orderings_hold(noise: float) -> None:
         assert verdict.holds, verdict
     memory = cost_claims(abrupt.timing())[-1]
     assert memory.holds, memory
+
+
+def test_claims_look_at_every_contender() -> None:
+    def frame(**means: float) -> pl.DataFrame:
+        return pl.DataFrame([{"policy": p, "replicate": r, "regret": m + r} for p, m in means.items() for r in range(3)])
+
+    abrupt = frame(OracleRestartUCB=500, RestartUCB=900, WindowUCB=100, WeightUCB=200, StaticUCB=300)
+    gradual = frame(RestartUCB=50, WindowUCB=200, WeightUCB=100, StaticUCB=900)
+    holds = {verdict.statement: verdict.holds for verdict in regret_claims(abrupt, gradual)}
+    for false in (
+        "Abrupt: OracleRestartUCB is the best",
+        "Abrupt: both are better than WeightUCB",
+        "Abrupt: StaticUCB ranks last",
+    ):
+        assert holds[false] is False
+    assert holds["Gradual: WeightUCB ranks first"] is False
 
 
 @pytest.mark.compiled

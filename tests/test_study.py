@@ -78,6 +78,34 @@ def test_a_list_that_is_one_value_is_no_grid() -> None:
     assert len(study.policy_variants) == 2
 
 
+def test_every_form_that_the_example_names() -> None:
+    worlds: dict[str, dict[str, Any]] = {
+        "path": {"drift": {"kind": "path", "theta": [[1.0, 0.0]] * T}, "noise": 0.1},
+        "fixed": {"drift": "gradual", "noise": "rademacher", "arms": {"kind": "fixed", "arms": [[1, 0], [0, 1]]}},
+        "ellipsoid": {"drift": "gradual", "noise": 0.1, "arms": {"kind": "ellipsoid", "shape": [[0.5, 0], [0, 0.2]]}},
+        "several": {"drift": [{"kind": "switching", "every": [20, 30]}, "gradual"], "noise": 0.1},
+        "shapes": {
+            "drift": "gradual",
+            "noise": 0.1,
+            "arms": {"kind": "ellipsoid", "shape": [[[1, 0], [0, 1]], [[0.5, 0], [0, 1]]]},
+        },
+    }
+    study = Study(worlds, {"BanditOverBandit": {"pool": [[2, 4], [8, 16]]}}, horizon=T, replicates=1, checkpoints=1)
+    assert [variant.name for variant in study.world_variants] == ["path", "fixed", "ellipsoid"] + ["several"] * 3 + [
+        "shapes"
+    ] * 2
+    table = study.run().table()
+    assert table.height == 8 * 2
+    assert "pool=[2, 4]" in table["policy"][0]
+    table.write_csv()  # values that are lists must not stop it
+
+
+def test_the_last_round_is_always_noted() -> None:
+    study = Study.from_dict(settings(checkpoints=[10])).run()
+    assert study.table()["round"].unique().sort().to_list() == [10, T]
+    assert study.final()["regret"].min() is not None
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -97,6 +125,20 @@ def test_a_list_that_is_one_value_is_no_grid() -> None:
         ({"policies": {"RestartUCB": {"memory": "theroy"}}}, r"memory must be a number of rounds, or 'theory' or 'early'"),
         ({"policies": {"RestartUCB": 5}}, r"\[policies\] RestartUCB must be a table"),
         ({"replicates": 0}, "replicates must be at least 1"),
+        ({"replicates": True}, "replicates must be a whole number"),
+        ({"name": "../evil"}, "name must be a word"),
+        ({"worlds": [1]}, "must be tables"),
+        ({"figure": "scaling"}, "at least two horizons"),
+        ({"checkpoints": "10"}, "checkpoints must be a whole number"),
+        ({"policies": {"RestartUCB": {"memory": []}}}, "memory must not be an empty list"),
+        ({"policies": {"RestartUCB": {"memory": [20, 20]}}}, "'RestartUCB memory=20' stands there twice"),
+        ({"policies": {"RestartUCB": {"period": 5, "factor": 2}}}, "factor multiplies memory, and there is none"),
+        ({"policies": {"RestartUCB": {"period": 5, "memory": 2}}}, "give memory or period, not both"),
+        ({"policies": {"RestartUCB": {"memory": -3}}}, r"\[policies.RestartUCB\] memory must be at least"),
+        ({"policies": {"RestartUCB": {"memory": 3, "factor": "2"}}}, "factor must be a number, got '2'"),
+        ({"policies": {"RestartUCB": {"memory": {"a": 1}}}}, "memory must be a number of rounds"),
+        ({"policies": {"StaticUCB": {"dim": 5}}}, "dim must be 3, as the world's"),
+        ({"worlds": {"w": {"drift": {"kind": {"a": 1}}, "noise": 1}}}, r"\[worlds.w.drift\] has no kind"),
         ({"figure": "pie"}, "figure must be one of"),
         ({"checkpoints": [10**9]}, "checkpoints must lie between"),
     ],

@@ -20,6 +20,7 @@ def test_every_statement_has_the_verdict_it_deserves() -> None:
     ticks: list[int] = []
     verdicts = verify(Effort(instances=300), lambda: ticks.append(1))
     assert len(ticks) == len(CHECKS)
+    assert all(verdict.holds == verdict.expected for verdict in verdicts)
     failing = [verdict.statement for verdict in verdicts if not verdict.holds]
     assert len(failing) == len(FALSE)
     for statement in FALSE:
@@ -75,6 +76,29 @@ def test_bounds_work_on_arrays() -> None:
     assert values.shape == (3,)
     assert values[1] == theory.regret_bound(10_000, 100, 3.0, 2)
     assert theory.confidence_radius(np.arange(4)[:, None], np.array([2, 3]), 0.1).shape == (4, 2)
+    assert theory.optimal_period(2, 50_000, [6.83, np.pi]).tolist() == [101, 150]
+    assert theory.episode_length(np.array([1, 2]), 50_000).tolist() == [224, 448]
+    assert np.round(theory.sigma_max([3000, 30_000]), 3).tolist() == [5.852, 18.474]
+
+
+@given(st.integers(6, 5000))
+def test_the_closed_form_of_sigma_is_the_singular_value(period: int) -> None:
+    one, two, first = theory.hard_features(period)
+    A = first * np.outer(one, one)
+    V = A + (period - first) * np.outer(two, two) + np.eye(2)
+    assert theory.sigma_max(period) == pytest.approx(np.linalg.norm(np.linalg.solve(V, A), 2), rel=1e-9)
+
+
+def test_the_bound_on_bandits_over_bandits() -> None:
+    whole = theory.bob_regret_bound(1000, 100, [10, 50], 0.5, 2)
+    base = min(
+        2 * math.sqrt(2) * H**1.5 * 0.5
+        + 2 * 10 * math.ceil(100 / H) * float(theory.confidence_radius(H, 2, 1 / (1000 * 10 * math.ceil(100 / H))))
+        * float(theory.potential_bound(H, 2))
+        for H in (10, 50)
+    )  # fmt: skip
+    meta = theory.meta_regret_bound(10, 2, theory.episode_reward_bound(1000, 100))
+    assert whole == pytest.approx(base + meta + 8)
 
 
 @given(st.integers(1, 8), st.integers(1, 40), st.integers(0, 2**32 - 1))
@@ -93,6 +117,7 @@ def test_advice_is_honest() -> None:
     assert "says nothing" in str(short[0])
     long = theory.advise(2, 10**10, 0.001, noise=0.1)
     assert not long[0].vacuous
+    assert long[1].bound is None
     assert "of the most" in str(long[0])
     assert [advice.policy for advice in long] == ["RestartUCB", "WindowUCB", "WeightUCB", "BanditOverBandit"]
     assert long[2].bound is None

@@ -15,6 +15,8 @@ SMALLEST, LARGEST = 1e-50, 1e50  # squares and products of these stay far inside
 def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
     try:
         number = operator.index(value)
+        if isinstance(value, bool):
+            raise TypeError
     except TypeError:
         raise ValueError(f"{name} must be a whole number, got {value!r}") from None
     if number < least:
@@ -26,7 +28,9 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
 
 def real(name: str, value: SupportsFloat) -> float:
     try:
-        number = math.nan if isinstance(value, str | bytes) else float(value)
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
+        number = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number, got {value!r}") from None
     except OverflowError:

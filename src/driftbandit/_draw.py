@@ -38,7 +38,7 @@ def panels(
     grid = figure.add_gridspec(rows, columns, height_ratios=ratios)
     panels = [figure.add_subplot(grid[divmod(place, columns)]) for place in range(len(titles))]
     for axes, title in zip(panels, titles, strict=True):
-        axes.set_title(title, loc="left", color=theme.text, fontsize=12, fontweight="bold")
+        axes.set_title(plain(title), loc="left", color=theme.text, fontsize=12, fontweight="bold")
         axes.set_facecolor(theme.page)
         axes.set_axisbelow(True)
         axes.grid(visible=True, color=theme.grid, linewidth=0.8)
@@ -46,6 +46,11 @@ def panels(
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(theme.muted)
     return figure, panels
+
+
+def plain(text: str) -> str:
+    """As it is: a dollar sign would begin a formula."""
+    return text.replace("$", r"\$")
 
 
 def line(axes: Axes, curve: Curve, pens: Mapping[str, Pen], theme: Theme, *, marked: bool = True) -> Line2D:
@@ -123,7 +128,7 @@ def legend_style(theme: Theme) -> dict[str, Any]:
 def name(axes: Axes, drawn: Mapping[str, Line2D], theme: Theme) -> None:
     """Names at the right end of their lines, or in a legend below if they are too many."""
     if sum(1 + name.count("\n") for name in drawn) > MOST_LINES:
-        names = [name.replace("\n", " ") for name in drawn]
+        names = [plain(name).replace("\n", " ") for name in drawn]
         style = {"bbox_to_anchor": (0.5, -0.14), "ncols": 2, "handlelength": 4, **legend_style(theme)}
         axes.legend(list(drawn.values()), names, loc="upper center", **style)
         return
@@ -133,7 +138,7 @@ def name(axes: Axes, drawn: Mapping[str, Line2D], theme: Theme) -> None:
         x, y = np.asarray(line.get_xydata(), dtype=np.float64)[-1]
         leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 1, "shrinkB": 1, "relpos": (0, 0.5)}
         end = (x, max(y, bottom))
-        note = axes.annotate(name, end, (1.05, 0.5), textcoords="axes fraction", arrowprops=leader, color=colour)
+        note = axes.annotate(plain(name), end, (1.05, 0.5), textcoords="axes fraction", arrowprops=leader, color=colour)
         note.set(verticalalignment="center", fontsize=10.5)
 
 

@@ -1,6 +1,6 @@
 """The claims of the paper's Results paragraph, each held against what was measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -8,6 +8,8 @@ from scipy import stats
 
 from driftbandit._types import Floats
 from driftbandit.tables import Verdict
+
+CONTENDERS = ("OracleRestartUCB", "RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB")
 
 
 def per_policy(frame: pl.DataFrame, column: str) -> dict[str, Floats]:
@@ -18,15 +20,22 @@ def per_policy(frame: pl.DataFrame, column: str) -> dict[str, Floats]:
     }
 
 
-def beats(regret: Mapping[str, Floats], better: str, worse: str, statement: str, remark: str = "") -> Verdict:
-    """Whether the mean is lower, with the paired difference and its 95 % interval: all met the same rounds."""
-    difference = regret[worse] - regret[better]
-    mean = float(difference.mean())
+def beats(
+    regret: Mapping[str, Floats], better: Sequence[str], worse: Sequence[str], statement: str, remark: str = ""
+) -> Verdict:
+    """Whether every mean of the first is below every mean of the second; shown is the closest pair.
+
+    Differences are paired, with a 95 % interval: all policies met the same rounds.
+    """
+    pairs = [(float((regret[w] - regret[b]).mean()), b, w) for b in better for w in worse]
+    mean, low, high = min(pairs)
+    difference = regret[high] - regret[low]
     half = 0.0
     if len(difference) > 1:
         half = float(stats.t.ppf(0.975, len(difference) - 1) * difference.std(ddof=1) / np.sqrt(len(difference)))
+    closest = "closest: " if len(pairs) > 1 else ""
     measured = (
-        f"{better} {regret[better].mean():,.0f}, {worse} {regret[worse].mean():,.0f}; difference {mean:,.0f} ± {half:,.0f}"
+        f"{closest}{low} {regret[low].mean():,.0f}, {high} {regret[high].mean():,.0f}; difference {mean:,.0f} ± {half:,.0f}"
     )
     return Verdict(statement, measured, mean > 0, remark)
 
@@ -35,21 +44,25 @@ def regret_claims(abrupt: pl.DataFrame, gradual: pl.DataFrame) -> list[Verdict]:
     """Section 5, Results, first paragraph. Frames: policy, replicate, regret (final)."""
     a, g = per_policy(abrupt, "regret"), per_policy(gradual, "regret")
     ratio = float(a["WindowUCB"].mean() / a["RestartUCB"].mean())
-    factor = "An effect of the factor 10 in τ: see the figure over factors. At factor 1 the order is the reverse."
+    oracle, restart, window, weight, static = ([name] for name in CONTENDERS)
     return [
-        beats(a, "OracleRestartUCB", "RestartUCB", "Abrupt: OracleRestartUCB is the best"),
-        beats(a, "RestartUCB", "WindowUCB", "Abrupt: RestartUCB is slightly better than WindowUCB", factor),
+        beats(a, oracle, restart + window + weight + static, "Abrupt: OracleRestartUCB is the best"),
+        beats(
+            a, restart, window, "Abrupt: RestartUCB is slightly better than WindowUCB",
+            "It hangs on the factor 10 in τ: see the figure over factors. At factor 1 and T = 50,000 the order is the reverse.",
+        ),
         Verdict(
             "Abrupt: RestartUCB and WindowUCB are comparable",
             f"WindowUCB / RestartUCB = {ratio:.2f} (comparable: within a factor of 1.5)",
             1 / 1.5 <= ratio <= 1.5,
+            "Also a matter of τ against the length of a segment, T/8: at shorter horizons the two drift apart.",
         ),
-        beats(a, "WindowUCB", "WeightUCB", "Abrupt: both are better than WeightUCB"),
-        beats(a, "WeightUCB", "StaticUCB", "Abrupt: StaticUCB ranks last"),
-        beats(g, "WeightUCB", "WindowUCB", "Gradual: WeightUCB ranks first"),
-        beats(g, "WindowUCB", "RestartUCB", "Gradual: followed by WindowUCB and RestartUCB"),
-        beats(g, "RestartUCB", "StaticUCB", "Gradual: StaticUCB ranks last"),
-    ]
+        beats(a, restart + window, weight, "Abrupt: both are better than WeightUCB"),
+        beats(a, oracle + restart + window + weight, static, "Abrupt: StaticUCB ranks last"),
+        beats(g, weight, window + restart + static, "Gradual: WeightUCB ranks first"),
+        beats(g, window, restart, "Gradual: followed by WindowUCB and RestartUCB"),
+        beats(g, restart + window, static, "Gradual: StaticUCB ranks last (ours: the text does not say it)"),
+    ]  # fmt: skip
 
 
 def cost_claims(timing: pl.DataFrame) -> list[Verdict]:

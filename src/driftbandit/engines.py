@@ -23,6 +23,8 @@ def run_all(
     """Every task's result, as they finish, in any order. ``address``: a running Dask or Ray cluster."""
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    if address is not None and engine == "dask" and workers is not None:
+        raise ValueError("workers is set where a running Dask cluster is started, not here")
     if address is not None and engine not in ("dask", "ray"):
         raise ValueError(f"address is for the engines dask and ray, not {engine}")
     count = workers or os.cpu_count() or 1
@@ -34,10 +36,11 @@ def run_all(
         with _dask(address, count), parallel_config(backend="dask", wait_for_workers_timeout=60):
             yield from _as_finished(function, tasks)
     else:
-        with _ray(address, count), parallel_config(backend="ray", n_jobs=count):
+        with _ray(address, count) as cpus, parallel_config(backend="ray", n_jobs=workers or cpus):
             # Ray's backend returns only whole lists: waves keep what is lost by a crash small.
-            for start in range(0, len(tasks), 4 * count):
-                wave = tasks[start : start + 4 * count]
+            size = 4 * (workers or cpus)
+            for start in range(0, len(tasks), size):
+                wave = tasks[start : start + size]
                 yield from Parallel(batch_size=1)(delayed(function)(task) for task in wave)
 
 
@@ -59,13 +62,14 @@ def _dask(address: str | None, workers: int) -> Iterator[None]:
 
 
 @contextmanager
-def _ray(address: str | None, workers: int) -> Iterator[None]:
+def _ray(address: str | None, workers: int) -> Iterator[int]:
+    """How many processors the cluster has."""
     ray = _need("ray", "ray")
     options = {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
     ray.init(ignore_reinit_error=True, log_to_driver=False, **options)
     _need("ray.util.joblib", "ray").register_ray()
     try:
-        yield
+        yield int(ray.cluster_resources().get("CPU", workers))
     finally:
         ray.shutdown()
 

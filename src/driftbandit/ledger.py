@@ -10,6 +10,8 @@ import numpy as np
 
 from driftbandit._types import Floats
 
+SCHEMA = "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, regret BLOB, seconds REAL, bytes INTEGER)"
+
 
 class Cell(NamedTuple):
     """One policy in one replicate of one world."""
@@ -26,9 +28,14 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(self._connect()) as base, base:
-            base.execute("PRAGMA journal_mode = WAL")
-            base.execute("CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, regret BLOB, seconds REAL, bytes INTEGER)")
+        try:
+            with closing(self._connect()) as base, base:
+                base.execute("PRAGMA journal_mode = WAL")
+                base.execute(
+                    "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, regret BLOB, seconds REAL, bytes INTEGER)"
+                )
+        except sqlite3.DatabaseError as error:
+            raise sqlite3.DatabaseError(f"{path}: {error}") from None
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=60.0)

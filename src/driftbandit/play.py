@@ -123,7 +123,7 @@ def play_replicate(
 
 def checkpoint_rounds(checkpoints: int | Iterable[int], horizon: int) -> Ints:
     """Counts of rounds, ascending, the last at the horizon if evenly spaced."""
-    if not isinstance(checkpoints, Iterable):
+    if isinstance(checkpoints, str) or not isinstance(checkpoints, Iterable):
         count = min(_check.whole("checkpoints", checkpoints), horizon)
         return np.array([horizon * (k + 1) // count for k in range(count)], np.int64)
     marks = np.unique([_check.whole("checkpoints", mark) for mark in checkpoints])

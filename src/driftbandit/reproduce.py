@@ -181,7 +181,7 @@ def page_sections(done: Mapping[str, Study], table: pl.DataFrame, verdicts: list
                 plate(
                     "bound",
                     "RestartUCB with Theorem 2's period in the abrupt world, and what the theorem promises at each round. The "
-                    "bound is true and, at this horizon, larger than the most that any policy can lose.",
+                    "bound is true; where it lies above the most that any policy can lose, it says nothing.",
                     lambda theme: figures.labelled_lines(promised, "round", "dynamic regret", theme=theme),
                 ),
             ],

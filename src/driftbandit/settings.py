@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from driftbandit import delay, drift, noise
+from driftbandit import _check, delay, drift, noise
 from driftbandit.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.policies import every
 from driftbandit.policies.base import Policy
@@ -57,7 +57,8 @@ MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
     "WeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
 }
 TUNINGS = {"theory": optimal_period, "early": early_period}
-LISTS = {"pool", "change_points", "theta", "shape", "arms.arms"}  # parameters that are lists themselves
+# Parameters that are lists themselves, and how deep; what is nested deeper makes a grid.
+DEPTH = {"pool": 1, "change_points": 1, "drift.theta": 2, "arms.arms": 2, "arms.shape": 2}
 
 
 class SettingsError(ValueError):
@@ -76,21 +77,31 @@ def check_keys(where: str, table: Table, known: Iterable[str], required: Iterabl
             raise SettingsError(f"[{where}] must have a key {key!r}")
 
 
-def variants(table: Table) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def variants(table: Table, prefix: str = "") -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Every combination of the listed values: (the table with one value each, the values that vary by dotted key)."""
     axes: list[list[tuple[str, Any, dict[str, Any]]]] = []
     for key, value in table.items():
-        if isinstance(value, Mapping):
-            inner = variants(value)
-            axes.append([(key, part, {f"{key}.{name}": v for name, v in vary.items()}) for part, vary in inner])
-        elif isinstance(value, list) and (key not in LISTS or (value and isinstance(value[0], list))):
-            axes.append([(key, one, {key: one} if len(value) > 1 else {}) for one in value])
-        else:
-            axes.append([(key, value, {})])
+        path = prefix + key
+        several = isinstance(value, list) and depth(value) > DEPTH.get(path, 0)
+        if several and not value:
+            raise SettingsError(f"{path} must not be an empty list")
+        axis = []
+        for one in value if several else [value]:
+            varied = {path: one} if several and len(value) > 1 and not isinstance(one, Mapping) else {}
+            inner = variants(one, f"{path}.") if isinstance(one, Mapping) else [(one, {})]
+            for place, (part, more) in enumerate(inner):
+                kind = {path: one.get("kind", place)} if several and isinstance(one, Mapping) else {}
+                axis.append((key, part, {**varied, **kind, **more}))
+        axes.append(axis)
     return [
         ({key: value for key, value, _ in choice}, {name: v for _, _, vary in choice for name, v in vary.items()})
         for choice in itertools.product(*axes)
     ]
+
+
+def depth(value: Any) -> int:
+    """How deep lists are nested: 0 for a value, 1 for a list of values."""
+    return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
 
 
 def label(name: str, vary: Table) -> str:
@@ -113,7 +124,7 @@ def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
     else:
         table = {"kind": setting} if isinstance(setting, str) else {number: setting}
     kind = table.pop("kind", DEFAULT_KIND.get(part))
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         near = difflib.get_close_matches(str(kind), kinds, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(kinds)}"
         raise SettingsError(f"[{where}] has no kind {kind!r}; {hint}")
@@ -147,19 +158,31 @@ def make_policy(where: str, table: Table, world: World, replicate: int | None) -
     told = {"dim": world.dim, "noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
     if kind in MEMORY and "memory" in table:
         name, of_memory = MEMORY[kind]
-        memory = table["memory"]
-        if memory in TUNINGS:
-            length = 1.0 if replicate is None else world.path_length(replicate)
-            memory = TUNINGS[memory](world.dim, world.horizon, length)
-        elif isinstance(memory, str):
-            names = " or ".join(map(repr, TUNINGS))
-            raise SettingsError(f"[{where}] memory must be a number of rounds, or {names}, got {memory!r}")
-        told[name] = of_memory(max(int(memory * table.get("factor", 1)), 1))
+        told[name] = of_memory(memory_rounds(where, table, world, replicate))
+        if name in given:
+            raise SettingsError(f"[{where}] give memory or {name}, not both")
+    elif "factor" in table:
+        raise SettingsError(f"[{where}] factor multiplies memory, and there is none")
     if "change_points" in known:
         told["change_points"] = [] if replicate is None else world.change_points(replicate)
     arguments = {key: value for key, value in told.items() if key in known and value is not None}
     policy: Policy = named(where, every()[kind], {**arguments, **given})
+    if policy.dim != world.dim:
+        raise SettingsError(f"[{where}] dim must be {world.dim}, as the world's, got {policy.dim}")
     return policy
+
+
+def memory_rounds(where: str, table: Table, world: World, replicate: int | None) -> int:
+    memory = table["memory"]
+    if isinstance(memory, str) and memory in TUNINGS:
+        length = 1.0 if replicate is None else world.path_length(replicate)
+        memory = TUNINGS[memory](world.dim, world.horizon, length)
+    elif isinstance(memory, str | Mapping):
+        names = " or ".join(map(repr, TUNINGS))
+        raise SettingsError(f"[{where}] memory must be a number of rounds, or {names}, got {memory!r}")
+    number = named(where, _check.positive, {"name": "memory", "value": memory})
+    factor = named(where, _check.positive, {"name": "factor", "value": table.get("factor", 1)})
+    return max(int(number * factor), 1)
 
 
 def named(where: str, make: Callable[..., Any], arguments: Table) -> Any:

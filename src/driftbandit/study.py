@@ -16,6 +16,7 @@ import polars as pl
 
 from driftbandit import __version__, _check
 from driftbandit._look import LIGHT, Theme
+from driftbandit._types import Ints
 from driftbandit.engines import run_all
 from driftbandit.ledger import Cell, Ledger
 from driftbandit.play import checkpoint_rounds, play_replicate
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 KEYS = ["name", "horizon", "replicates", "seed", "checkpoints", "figure", "worlds", "policies"]
 BLOCK = 4096
+RESULTS = 1  # raised with every change that moves a number, so that old cells are not taken for new ones
 
 
 class Variant(NamedTuple):
@@ -58,7 +60,7 @@ class Task(NamedTuple):
 def play_task(task: Task) -> tuple[list[Cell], int]:
     world = make_world(task.world.where, task.world.settings, task.seed)
     policies = {variant.label: make_policy(variant.where, variant.settings, world, task.replicate) for variant in task.policies}
-    marks = checkpoint_rounds(task.checkpoints, world.horizon)
+    marks = marks_of(task.checkpoints, world.horizon)
     regret, seconds = play_replicate(policies, world, task.replicate, marks, BLOCK)
     sizes = [sum(array.nbytes for array in leaves(policy.state).values()) for policy in policies.values()]
     return [Cell(*cell) for cell in zip(task.keys, regret, seconds.tolist(), sizes, strict=True)], task.rounds
@@ -98,14 +100,22 @@ class Study:
         _check.whole("replicates", self.replicates)
         _check.whole("seed", self.seed, least=0)
         _check.choice("figure", self.figure_kind, ("regret", "scaling"))
+        if not isinstance(self.name, str) or Path(self.name).name != self.name:
+            raise SettingsError(f"[study] name must be a word that can name a folder, got {self.name!r}")
+        for section in (self.worlds, self.policies):
+            if not isinstance(section, Mapping):
+                raise SettingsError(f"[study] worlds and policies must be tables, got {section!r}")
         horizon = {} if self.horizon is None else {"horizon": self.horizon}
         self.world_variants = expand("worlds", {name: {**horizon, **table} for name, table in self.worlds.items()})
         self.policy_variants = expand("policies", self.policies)
         for world in self.world_variants:
             made = make_world(world.where, world.settings, self.seed)
-            checkpoint_rounds(self.checkpoints, made.horizon)
+            marks_of(self.checkpoints, made.horizon)
             for policy in self.policy_variants:
                 make_policy(policy.where, policy.settings, made, replicate=None)
+        horizons = {world.settings["horizon"] for world in self.world_variants}
+        if self.figure_kind == "scaling" and len(horizons) < 2:
+            raise SettingsError("[study] a scaling figure needs at least two horizons")
 
     def run(
         self,
@@ -151,10 +161,11 @@ class Study:
         """One row a world, policy, replicate and checkpoint; what varies in a grid has a column of its own."""
         frames = []
         for world, policy, replicate, cell in self._finished():
-            marks = checkpoint_rounds(self.checkpoints, world.settings["horizon"])
+            marks = marks_of(self.checkpoints, world.settings["horizon"])
             varied = {f"world.{key}": value for key, value in world.vary.items()}
             varied |= {f"policy.{key}": value for key, value in policy.vary.items()}
             columns = {"round": marks, "regret": cell.regret}
+            varied = {key: str(value) if isinstance(value, list) else value for key, value in varied.items()}
             literals = {"world": world.label, "policy": policy.label, **varied, "replicate": replicate}
             literal = [pl.lit(value).alias(column) for column, value in literals.items()]
             frames.append(pl.DataFrame(columns).select(*literal, pl.all()))
@@ -173,11 +184,12 @@ class Study:
         )  # fmt: skip
 
     def final(self) -> pl.DataFrame:
-        """One row a world, policy and replicate: the regret at the end; worlds of a grid under one name."""
+        """One row a world, policy and replicate: the regret at the end; worlds that differ in horizon under one name."""
         return pl.DataFrame(
             [
                 {
-                    "world": world.name, "policy": policy.label, "replicate": replicate,
+                    "world": label(world.name, {k: v for k, v in world.vary.items() if k != "horizon"}),
+                    "policy": policy.label, "replicate": replicate,
                     "horizon": world.settings["horizon"], "regret": float(cell.regret[-1]),
                 }
                 for world, policy, replicate, cell in self._finished()
@@ -200,7 +212,7 @@ class Study:
     def _keys(self, world: Variant, replicate: int) -> Iterator[tuple[Variant, str]]:
         """Each policy with the digest of all that its numbers depend on: other settings have other keys."""
         for policy in self.policy_variants:
-            played = [__version__, world.settings, policy.settings, replicate, self.seed, self.checkpoints]
+            played = [RESULTS, __version__, world.settings, policy.settings, replicate, self.seed, self.checkpoints]
             yield policy, hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()[:32]
 
     def _finished(self) -> Iterator[tuple[Variant, Variant, int, Cell]]:
@@ -216,6 +228,11 @@ class Study:
             yield world, policy, replicate, cell
 
 
+def marks_of(checkpoints: int | list[int], horizon: int) -> Ints:
+    """The rounds at which regret is noted; the last is always among them."""
+    return checkpoint_rounds([*checkpoints, horizon] if isinstance(checkpoints, list) else checkpoints, horizon)
+
+
 def expand(section: str, tables: Mapping[str, Mapping[str, Any]]) -> list[Variant]:
     """Every table of a section with its lists multiplied out."""
     if not tables:
@@ -228,4 +245,8 @@ def expand(section: str, tables: Mapping[str, Mapping[str, Any]]) -> list[Varian
             if section == "policies":
                 settings["kind"] = check_policy_table(f"{section}.{name}", {"kind": name, **settings})
             found.append(Variant(f"{section}.{name}", name, label(name, vary), settings, vary))
+    labels = [variant.label for variant in found]
+    for one in labels:
+        if labels.count(one) > 1:
+            raise SettingsError(f"[{section}] {one!r} stands there twice")
     return found

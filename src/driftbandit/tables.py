@@ -21,6 +21,7 @@ class Verdict:
     measured: str
     holds: bool | None
     remark: str = ""
+    expected: bool = True  # False for a statement that is known to be false
 
     @property
     def word(self) -> str:

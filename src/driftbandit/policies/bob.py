@@ -81,7 +81,7 @@ class BanditOverBandit(Policy):
             raise ValueError("pool must not be empty")
         base = BASES[self.base](self, max(self.pool))
         plays = math.ceil(self.horizon / self.episode)
-        bound = episode_reward_bound(self.horizon, self.episode, self.theta_norm, self.arm_norm, self.noise)
+        bound = float(episode_reward_bound(self.horizon, self.episode, self.theta_norm, self.arm_norm, self.noise))
         return BobState(
             base.ridge, base, METAS[self.meta](len(self.pool), plays), np.array(self.pool, np.int64), bound,
             np.array([0, 0, self.episode], np.int64), np.zeros(1),

@@ -2,6 +2,7 @@
 
 from driftbandit.theory.advice import Advice, advise
 from driftbandit.theory.bounds import (
+    bob_regret_bound,
     confidence_radius,
     drift_bound,
     drift_term,
@@ -29,6 +30,7 @@ __all__ = [
     "Advice",
     "Q",
     "advise",
+    "bob_regret_bound",
     "confidence_radius",
     "drift_bound",
     "drift_term",

@@ -1,17 +1,12 @@
 """Tuning made useful: what each policy should be given, and what the theory then promises, in words."""
 
-import math
 from dataclasses import dataclass
 
 from driftbandit import _check
-from driftbandit.theory.bounds import meta_regret_bound, regret_bound
-from driftbandit.theory.tuning import (
-    episode_length,
-    episode_reward_bound,
-    optimal_discount,
-    optimal_period,
-    period_pool,
-)
+from driftbandit.theory.bounds import bob_regret_bound, regret_bound
+from driftbandit.theory.tuning import episode_length, optimal_discount, optimal_period, period_pool
+
+NO_CONSTANTS = "promised the same order of regret as RestartUCB; the paper gives no constants."
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ def advise(
     >>> for advice in advise(dim=2, horizon=50_000, path_length=6.83, noise=0.3):
     ...     print(advice.policy, advice.vacuous)
     RestartUCB True
-    WindowUCB True
+    WindowUCB False
     WeightUCB False
     BanditOverBandit True
     """
@@ -61,20 +56,12 @@ def advise(
     bound = float(regret_bound(horizon, period, path_length, dim, **scales))
     episode = episode_length(dim, horizon)
     pool = period_pool(dim, horizon, theta_norm, episode)
-    reward = episode_reward_bound(horizon, episode, theta_norm, arm_norm, noise)
-    base = min(float(regret_bound(horizon, memory, path_length, dim, **scales)) for memory in pool)
-    whole = base + float(meta_regret_bound(math.ceil(horizon / episode), len(pool), reward))
+    whole = bob_regret_bound(horizon, episode, pool, path_length, dim, **scales)
     valid = "" if arm_norm**2 <= ridge else " The bound is proved for arm_norm² ≤ ridge only."
     return [
         Advice("RestartUCB", {"period": period}, bound, trivial, promise(bound, trivial, horizon) + valid),
-        Advice("WindowUCB", {"window": period}, bound, trivial, promise(bound, trivial, horizon) + valid),
-        Advice(
-            "WeightUCB",
-            {"discount": optimal_discount(dim, horizon, path_length)},
-            None,
-            trivial,
-            "promised the same order of regret; the paper gives no constants.",
-        ),
+        Advice("WindowUCB", {"window": period}, None, trivial, NO_CONSTANTS),
+        Advice("WeightUCB", {"discount": optimal_discount(dim, horizon, path_length)}, None, trivial, NO_CONSTANTS),
         Advice("BanditOverBandit", {"pool": pool}, whole, trivial, promise(whole, trivial, horizon) + valid),
     ]
 

@@ -1,14 +1,17 @@
-"""The paper's bounds with every constant, before Õ; each works on arrays of its arguments.
+"""The paper's bounds with every constant, before Õ, on arrays of their arguments; and the exact quantities they bound.
 
 Symbols: λ ridge, S theta_norm, L arm_norm, R noise, δ delta; H period, P path_length within it.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from driftbandit._types import Floats
+from driftbandit.theory.tuning import episode_reward_bound
 
 
 def confidence_radius(
@@ -20,7 +23,7 @@ def confidence_radius(
     arm_norm: ArrayLike = 1.0,
     noise: ArrayLike = 1.0,
 ) -> Any:
-    """Lemma 3, eq. 9: β = √λ·S + R·√(2 ln(1/δ) + d ln(1 + nL²/(λd))), for n observations.
+    """Lemmas 1 and 3, eq. 9: β = √λ·S + R·√(2 ln(1/δ) + d ln(1 + nL²/(λd))), for n observations.
 
     One line of its proof lacks the λ in the logarithm; it belongs there.
     """
@@ -78,8 +81,8 @@ def potential(arms: Floats, ridge: float = 1.0) -> float:
 def potential_bound(rounds: ArrayLike, dim: ArrayLike, ridge: ArrayLike = 1.0, arm_norm: ArrayLike = 1.0) -> Any:
     """Lemma 4, eq. of the elliptical potential: √(2dT ln(1 + L²T/(λd))).
 
-    As proved it needs L² ≤ λ (1 + x ≥ e^{x/2} holds on [0, 1]); beyond that it is false, already for one round: d = 1,
-    L²/λ = 3 gives √3 > √(2 ln 4).
+    The proof uses 1 + x ≥ e^{x/2} and states it on [0, 1], so L² ≤ λ; it is true up to x = 2.512, and so is the lemma for
+    L² ≤ 2.512λ. Beyond it is false, already for one round: d = 1, L²/λ = 3 gives √3 > √(2 ln 4).
     """
     T, d, lam, length = (np.asarray(value, dtype=float) for value in (rounds, dim, ridge, arm_norm))
     return np.sqrt(2.0 * d * T * np.log1p(length**2 * T / (lam * d)))
@@ -131,6 +134,35 @@ def meta_regret_bound(plays: ArrayLike, choices: ArrayLike, reward_bound: ArrayL
     """
     n, K = np.asarray(plays, dtype=float), np.asarray(choices, dtype=float)
     return 2.0 * np.asarray(reward_bound) * 2.0 * np.sqrt(np.e - 1.0) * np.sqrt(n * K * np.log(K))
+
+
+def bob_regret_bound(
+    horizon: int,
+    episode: int,
+    pool: Sequence[int],
+    path_length: float,
+    dim: int,
+    ridge: float = 1.0,
+    theta_norm: float = 1.0,
+    arm_norm: float = 1.0,
+    noise: float = 1.0,
+) -> float:
+    """Theorem 3 with constants, in expectation: the best base bound in the pool, Exp3's, and what the failures may cost.
+
+    Each of ⌈T/Δ⌉ episodes starts its base anew, so it has ⌈Δ/H⌉ epochs; each of two events of probability 2/T (Theorem 2,
+    Lemma 7) costs at most 2LST.
+    """
+    episodes = math.ceil(horizon / episode)
+
+    def base(period: int) -> float:
+        epochs = episodes * math.ceil(episode / period)
+        radius = confidence_radius(period, dim, 1.0 / (horizon * epochs), ridge, theta_norm, arm_norm, noise)
+        drift = 2.0 * arm_norm * period * drift_bound(path_length, dim, period, ridge, arm_norm)
+        return float(drift + 2.0 * epochs * radius * potential_bound(period, dim, ridge, arm_norm))
+
+    reward = episode_reward_bound(horizon, episode, theta_norm, arm_norm, noise)
+    meta = float(meta_regret_bound(episodes, len(pool), reward))
+    return min(map(base, pool)) + meta + 8.0 * arm_norm * theta_norm
 
 
 def self_normalised_bound(V: Floats, V0: Floats, delta: float, noise: float = 1.0) -> float:

@@ -1,8 +1,10 @@
 """Theorem 4: features for which the step that earlier proofs rest on is false."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from driftbandit import _check
 from driftbandit._types import Floats
@@ -24,21 +26,26 @@ def hard_features(period: int) -> tuple[Floats, Floats, int]:
     return feature(first), feature(period - first), first
 
 
-def sigma_max(period: int) -> float:
-    """σ_max(V⁻¹A) of eq. 27, λ = 1: 5.852 at H = 3000, 18.474 at H = 30,000. Earlier proofs need it to be at most 1."""
-    one, two, first = hard_features(period)
-    A = first * np.outer(one, one)
-    V = A + (period - first) * np.outer(two, two) + np.eye(2)
-    return float(np.linalg.norm(np.linalg.solve(V, A), 2))
+def sigma_max(period: ArrayLike) -> Any:
+    """σ_max(V⁻¹A) of eq. 27, λ = 1: 5.852 at H = 3000, 18.474 at H = 30,000. Earlier proofs need it to be at most 1.
+
+    The proof's closed form: √((1 + y²)(α² + β²))/s with y² = p − 1, z² = H − p − 1.
+    """
+    H = np.asarray(period)
+    first = H // 3
+    y, z = np.sqrt(first - 1.0), np.sqrt(H - first - 1.0)
+    s = 2.0 * (y * y + z * z) - 2.0 * y * z + 3.0
+    alpha, beta = z * z - y * z + 1.0, 2.0 * y - z
+    return np.sqrt((1.0 + y * y) * (alpha * alpha + beta * beta)) / s
 
 
-def sigma_lower_bound(period: int) -> float:
+def sigma_lower_bound(period: ArrayLike) -> Any:
     """Theorem 4: σ_max ≥ (√a'/2)·√H, a' = (1 − a)a(√(1−a) − √a)² at a = 1/3.
 
     The paper prints the constant as 0.0564 and the bounds as 3.087 and 9.763: those are with all digits of a', as here;
     0.0564·√3000 would be 3.089 and 0.0564·√30,000 9.769. The proof writes p for H in two places.
     """
-    return CONSTANT * math.sqrt(period)
+    return CONSTANT * np.sqrt(np.asarray(period, dtype=float))
 
 
 def theorem_four_arms(horizon: int, path_length: float = math.pi) -> FixedArms:

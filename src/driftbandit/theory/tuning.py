@@ -1,10 +1,29 @@
-"""What the theory tells a policy to forget: Theorem 2's period and what Section 3.3 builds on it."""
+"""What the theory tells a policy to forget: Theorem 2's period, and what bandits over bandits (Section 3.4) build on it."""
 
 import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from driftbandit import _check
 
 
+def over_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Also take arrays of arguments, entry by entry; a plain call stays one."""
+
+    @wraps(function)
+    def on_any(*arguments: Any) -> Any:
+        if all(np.ndim(argument) == 0 for argument in arguments):
+            return function(*arguments)
+        return np.vectorize(function)(*arguments)
+
+    return on_any
+
+
+@over_arrays
 def optimal_period(dim: int, horizon: int, path_length: float) -> int:
     """Theorem 2, eq. 12: H = min(⌊d^¼ T^½ P_T^-½⌋, T); no restart (H = T) when P_T < √d/T."""
     dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
@@ -15,6 +34,7 @@ def optimal_period(dim: int, horizon: int, path_length: float) -> int:
     return min(max(best, 1), horizon)
 
 
+@over_arrays
 def early_period(dim: int, horizon: int, path_length: float) -> int:
     """H = ⌊(dT/P_T)^⅔⌋, at most T: the tuning of the paper's first version, which rests on the lemma that Theorem 4 refutes.
 
@@ -28,16 +48,19 @@ def early_period(dim: int, horizon: int, path_length: float) -> int:
     return min(max(best, 1), horizon)
 
 
-def optimal_window(dim: int, horizon: int, path_length: float) -> int:
+@over_arrays
+def optimal_window(dim: int, horizon: int, path_length: float) -> Any:
     """The window w of WindowUCB: the same trade-off, so the same number as H ("Fixing the gap", Section 4.3)."""
     return optimal_period(dim, horizon, path_length)
 
 
-def optimal_discount(dim: int, horizon: int, path_length: float) -> float:
+@over_arrays
+def optimal_discount(dim: int, horizon: int, path_length: float) -> Any:
     """The discount γ = 1 − 1/τ of WeightUCB, τ as for the window; τ = 1 would discount everything, so at least 2."""
     return 1.0 - 1.0 / max(optimal_period(dim, horizon, path_length), 2)
 
 
+@over_arrays
 def episode_length(dim: int, horizon: int) -> int:
     """Bandits-over-bandits: Δ = ⌈d√T⌉, at most T."""
     dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
@@ -57,11 +80,12 @@ def period_pool(dim: int, horizon: int, theta_norm: float = 1.0, episode: int | 
 
 
 def episode_reward_bound(
-    horizon: int, episode: int, theta_norm: float = 1.0, arm_norm: float = 1.0, noise: float = 1.0
-) -> float:
+    horizon: ArrayLike, episode: ArrayLike, theta_norm: ArrayLike = 1.0, arm_norm: ArrayLike = 1.0, noise: ArrayLike = 1.0
+) -> Any:
     """Lemma 7: an episode's reward sum stays within Q = LSΔ + 2R√(Δ ln(T/√Δ)) with probability 1 − 2/T.
 
     The lemma defines L_i without the absolute value that its words and its proof have.
     """
-    spread = episode * math.log(horizon / math.sqrt(episode))
-    return arm_norm * theta_norm * episode + 2.0 * noise * math.sqrt(spread)
+    T, rounds = np.asarray(horizon, dtype=float), np.asarray(episode, dtype=float)
+    spread = rounds * np.log(T / np.sqrt(rounds))
+    return np.asarray(arm_norm) * theta_norm * rounds + 2.0 * np.asarray(noise) * np.sqrt(spread)
