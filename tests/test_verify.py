@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from common import rounds, unit_rows
 from driftbandit import StaticUCB, theory
 from driftbandit.theory import bounds
-from driftbandit.verify import CHECKS, Effort, concentration, drift_lemma, verify
+from driftbandit.trials import Effort, concentration, drift_lemma
+from driftbandit.verify import CHECKS, verify
 
 FALSE = ["Earlier claim (eq. 20)", "Proof of Lemma 2, fourth line", "Lemma 4 as printed", "Earlier claim (eq. 22)"]
 

@@ -34,7 +34,8 @@ def verify(chosen: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.progress import Progress
 
-    from driftbandit.verify import CHECKS, Effort
+    from driftbandit.trials import Effort
+    from driftbandit.verify import CHECKS
     from driftbandit.verify import verify as run_checks
 
     console = Console()

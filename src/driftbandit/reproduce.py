@@ -22,7 +22,8 @@ from driftbandit.settings import make_policy, make_world
 from driftbandit.study import Study
 from driftbandit.tables import Verdict
 from driftbandit.theory import optimal_period
-from driftbandit.verify import Effort, verify
+from driftbandit.trials import Effort
+from driftbandit.verify import verify
 
 FACTORS = [0.3, 1, 2, 5, 10, 20, 50]
 TUNED = ("RestartUCB", "WindowUCB", "WeightUCB")
