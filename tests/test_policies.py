@@ -47,6 +47,10 @@ def test_conformance(kind: str) -> None:
     assert check_policy(every_policy(3, scale=rounds(400, 60))[kind]) == list(CHECKS)
 
 
+def test_conformance_with_shorter_arms() -> None:
+    assert check_policy(StaticUCB(2, arm_norm=0.5, noise=0.1)) == list(CHECKS)
+
+
 class Stubborn:
     dim = 2
 

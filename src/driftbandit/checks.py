@@ -47,20 +47,29 @@ def check_policy(policy: Any, dim: int | None = None) -> list[str]:
     return list(CHECKS)
 
 
-def unit_arms(rng: np.random.Generator, n: int, dim: int) -> Floats:
-    """Random arms of unit length."""
-    arms = rng.standard_normal((n, dim))
-    arms /= np.linalg.norm(arms, axis=1, keepdims=True)
-    return arms
+def length_of(policy: Any) -> float:
+    """How long arms may be: 1, or less if the policy says so."""
+    return min(float(getattr(policy, "arm_norm", 1.0)), 1.0)
+
+
+def some_arms(policy: Any, rng: np.random.Generator, n: int, dim: int) -> Floats:
+    return length_of(policy) * directions(rng, n, dim)
+
+
+def directions(rng: np.random.Generator, n: int, dim: int) -> Floats:
+    """Random unit vectors."""
+    vectors = rng.standard_normal((n, dim))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
 
 
 def play(policy: Any, dim: int, rounds: int, seed: int = 0) -> list[Floats]:
     """Play some rounds against a fixed θ and return the chosen arms: what a policy shows of its state."""
     rng = np.random.default_rng(seed)
-    theta = unit_arms(rng, 1, dim)[0]
+    theta = directions(rng, 1, dim)[0]
     chosen = []
     for _ in range(rounds):
-        decision = policy.select(unit_arms(rng, 8, dim))
+        decision = policy.select(some_arms(policy, rng, 8, dim))
         policy.update(decision, float(decision.arm @ theta + 0.1 * rng.standard_normal()))
         chosen.append(np.array(decision.arm))
     return chosen
@@ -91,7 +100,7 @@ def chooses_an_offered_arm(policy: Any, dim: int) -> None:
     """The chosen arm is one of those offered, whatever their number."""
     rng = np.random.default_rng(1)
     for n in (1, 2, 5, 50, 3):
-        arms = unit_arms(rng, n, dim)
+        arms = some_arms(policy, rng, n, dim)
         decision = policy.select(arms)
         expect(any(np.array_equal(decision.arm, arm) for arm in arms), f"chose no offered arm of {n}")
         policy.update(decision, 0.5)
@@ -117,21 +126,21 @@ def copies_are_independent(policy: Any, dim: int) -> None:
 def learns_from_rewards(policy: Any, dim: int) -> None:
     """In an easy world that stands still it earns more than choosing at random."""
     rng = np.random.default_rng(3)
-    theta = unit_arms(rng, 1, dim)[0]
+    theta = directions(rng, 1, dim)[0]
     earned = average = 0.0
     for _ in range(600):
-        arms = unit_arms(rng, 10, dim)
+        arms = some_arms(policy, rng, 10, dim)
         decision = policy.select(arms)
         reward = float(decision.arm @ theta)
         policy.update(decision, reward)
         earned, average = earned + reward, average + float((arms @ theta).mean())
-    expect(earned > average + 30.0, f"earned {earned:.0f} in 600 rounds, random choice about {average:.0f}")
+    expect(earned > average + 30.0 * length_of(policy), f"earned {earned:.0f} in 600 rounds, random choice about {average:.0f}")
 
 
 @check
 def a_decision_is_used_once(policy: Any, dim: int) -> None:
     """A second reward for a decision, and one for a decision of another policy, are refused."""
-    arms = unit_arms(np.random.default_rng(4), 6, dim)
+    arms = some_arms(policy, np.random.default_rng(4), 6, dim)
     other = copy.deepcopy(policy)
     decision = policy.select(arms)
     policy.update(decision, 0.3)
@@ -145,7 +154,7 @@ def a_decision_is_used_once(policy: Any, dim: int) -> None:
 def bad_arms_are_refused(policy: Any, dim: int) -> None:
     """Wrong shapes, empty sets, NaN and infinity raise a ValueError and change nothing."""
     play(policy, dim, 10)
-    good = unit_arms(np.random.default_rng(5), 4, dim)
+    good = some_arms(policy, np.random.default_rng(5), 4, dim)
     nan, infinite = good.copy(), good.copy()
     nan[2, dim - 1], infinite[0, 0] = np.nan, np.inf
     bad = {
@@ -164,7 +173,7 @@ def bad_arms_are_refused(policy: Any, dim: int) -> None:
 @check
 def bad_rewards_are_refused(policy: Any, dim: int) -> None:
     """A reward that is not a finite number raises a ValueError, and the decision still waits for its reward."""
-    decision = policy.select(unit_arms(np.random.default_rng(6), 4, dim))
+    decision = policy.select(some_arms(policy, np.random.default_rng(6), 4, dim))
     for reward in (np.nan, np.inf, -np.inf, None, "much"):
         expect_refusal(policy, dim, f"a reward of {reward}", "update", decision, reward)
         with contextlib.suppress(ValueError):
@@ -176,7 +185,7 @@ def bad_rewards_are_refused(policy: Any, dim: int) -> None:
 def rewards_may_come_late_and_in_any_order(policy: Any, dim: int) -> None:
     """Rewards may wait while rounds go on, some may never come, and their order does not change what follows."""
     rng = np.random.default_rng(7)
-    decisions = [policy.select(unit_arms(rng, 6, dim)) for _ in range(12)]
+    decisions = [policy.select(some_arms(policy, rng, 6, dim)) for _ in range(12)]
     rewards = rng.uniform(-1, 1, 12)
     other = copy.deepcopy(policy)
     for k in range(10):
@@ -192,7 +201,7 @@ def saves_and_loads(policy: Any, dim: int) -> None:
     if not hasattr(policy, "save"):
         return
     play(policy, dim, 30)
-    decision = policy.select(unit_arms(np.random.default_rng(8), 6, dim))
+    decision = policy.select(some_arms(policy, np.random.default_rng(8), 6, dim))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "policy.npz"
         policy.save(path)
