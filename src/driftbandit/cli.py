@@ -171,24 +171,17 @@ def reproduce(chosen: argparse.Namespace) -> None:
 
 
 def compare(chosen: argparse.Namespace) -> None:
-    import json
-
     from rich.console import Console
 
     from driftbandit import figures
-    from driftbandit.reproduce import versions
-    from driftbandit.results import exponents, summaries
+    from driftbandit.results import exponents, summaries, write_data
     from driftbandit.study import Study
 
     console = Console()
     study = Study.from_file(chosen.file)
     folder = getattr(chosen, "out", Path("out") / study.name)
     run_studies(console, {study.name: study}, folder, chosen)
-    table = study.table()
-    table.write_parquet(folder / "table.parquet")
-    table.write_csv(folder / "table.csv")
-    about = {"study": study.settings(), "versions": versions()}
-    (folder / "settings.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_data(folder, study.table(), {"study": study.settings()})
     figures.save(study.figure(), folder, study.figure_kind)
     for grid in [exponents(study)] if study.figure_kind == "scaling" else summaries(study):
         print_grid(console, grid)

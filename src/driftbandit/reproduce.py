@@ -1,9 +1,6 @@
 """The paper in one command: play, tabulate, judge the claims, draw, and write one folder."""
 
-import json
-import platform
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +14,7 @@ from driftbandit.paper import NOISE, WORLDS, experiment
 from driftbandit.policies.bob import BanditOverBandit
 from driftbandit.policies.restart import RestartUCB
 from driftbandit.report import Plate, Section, write_page
-from driftbandit.results import summaries
+from driftbandit.results import summaries, versions, write_data
 from driftbandit.settings import make_policy, make_world
 from driftbandit.study import Study
 from driftbandit.tables import Verdict
@@ -66,22 +63,14 @@ def write_folder(folder: Path, done: Mapping[str, Study], verdicts: list[Verdict
     for section in sections:
         for plate in section.plates:
             figures.save(plate.light, folder, plate.name)
-    table.write_parquet(folder / "table.parquet")
-    table.write_csv(folder / "table.csv")
+    write_data(folder, table, {"studies": {name: study.settings() for name, study in done.items()}})
     pl.concat([done[name].timing() for name in WORLDS]).write_csv(folder / "timing.csv")
-    about = {"studies": {name: study.settings() for name, study in done.items()}, "versions": versions()}
-    (folder / "settings.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     footer = ", ".join(f"{name} {number}" for name, number in versions().items())
     lead = (
         "Every policy of “A Simple Approach for Non-stationary Linear Bandits” in the paper's two worlds, "
         "all against the same arms and the same noise, and each claim of its Results section beside what was measured."
     )
     write_page(folder / "index.html", "Non-stationary linear bandits, reproduced", lead, sections, footer)
-
-
-def versions() -> dict[str, str]:
-    names = ("driftbandit", "numpy", "numba")
-    return {"Python": platform.python_version(), **{name: version(name) for name in names}}
 
 
 def plate(name: str, caption: str, draw: Draw) -> Plate:

@@ -1,4 +1,10 @@
-"""What people read of a study: its table in a few lines."""
+"""What people get of a study: its table in a few lines, and as files."""
+
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -41,3 +47,16 @@ def exponents(study: Study) -> Grid:
         ],
         "final regret ∝ T^exponent",
     )
+
+
+def write_data(folder: Path, table: pl.DataFrame, about: dict[str, Any]) -> None:
+    """The table as Parquet and CSV, settings and versions as JSON."""
+    table.write_parquet(folder / "table.parquet")
+    table.write_csv(folder / "table.csv")
+    text = json.dumps({**about, "versions": versions()}, indent=2, ensure_ascii=False)
+    (folder / "settings.json").write_text(text + "\n", encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    names = ("driftbandit", "numpy", "numba")
+    return {"Python": platform.python_version(), **{name: version(name) for name in names}}

@@ -65,13 +65,18 @@ class SettingsError(ValueError):
     """A setting that cannot be meant; the message names it."""
 
 
+def hint(name: str, known: Iterable[str], likeness: float) -> str:
+    """The nearest known name, or all of them if none is near."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=likeness)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
 def check_keys(where: str, table: Table, known: Iterable[str], required: Iterable[str] = ()) -> None:
     known = list(known)
     for key in table:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-            raise SettingsError(f"[{where}] has no key {key!r}; {hint}")
+            raise SettingsError(f"[{where}] has no key {key!r}; {hint(key, known, 0.5)}")
     for key in required:
         if key not in table:
             raise SettingsError(f"[{where}] must have a key {key!r}")
@@ -125,9 +130,7 @@ def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
         table = {"kind": setting} if isinstance(setting, str) else {number: setting}
     kind = table.pop("kind", DEFAULT_KIND.get(part))
     if not isinstance(kind, str) or kind not in kinds:
-        near = difflib.get_close_matches(str(kind), kinds, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(kinds)}"
-        raise SettingsError(f"[{where}] has no kind {kind!r}; {hint}")
+        raise SettingsError(f"[{where}] has no kind {kind!r}; {hint(str(kind), kinds, 0.4)}")
     parameters = inspect.signature(kinds[kind]).parameters
     check_keys(where, table, parameters)
     return named(where, kinds[kind], {**{k: v for k, v in shared.items() if k in parameters}, **table})
@@ -137,9 +140,8 @@ def check_policy_table(where: str, table: Table) -> str:
     """Check the keys of a policy's table, and return its kind."""
     kind = table.get("kind", where.rpartition(".")[2])
     if kind not in every():
-        near = difflib.get_close_matches(str(kind), every(), n=1, cutoff=0.3)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(every())}"
-        raise SettingsError(f"[{where}] must name a policy by its kind; {kind!r} is none, {hint}")
+        nearest = hint(str(kind), every(), 0.3)
+        raise SettingsError(f"[{where}] must name a policy by its kind; {kind!r} is none, {nearest}")
     memory = ["memory", "factor"] if kind in MEMORY else []
     check_keys(where, table, ["kind", *memory, *inspect.signature(every()[kind]).parameters])
     return str(kind)

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from driftbandit._types import Floats
-from driftbandit.arms import FixedArms
 from driftbandit.drift import Drift, Gradual, RandomWalk, Switching
 from driftbandit.noise import Rademacher
 from driftbandit.play import play
@@ -16,7 +14,7 @@ from driftbandit.policies.bob import BanditOverBandit
 from driftbandit.policies.restart import RestartUCB
 from driftbandit.tables import Verdict
 from driftbandit.theory import bounds
-from driftbandit.theory.impossibility import hard_features
+from driftbandit.theory.impossibility import hard_arms
 from driftbandit.trials import (
     Effort,
     algebra,
@@ -47,7 +45,7 @@ def regret_theorems(effort: Effort) -> list[Verdict]:
     walk, turn = RandomWalk(20, step=0.1), Gradual(angle=4 * math.pi)
     worlds: list[tuple[str, Drift, Any]] = [
         ("switching, d = 3", Switching(3, every=30), UnitArms(6)),
-        ("Theorem 4's arms, two turns", turn, FixedArms(hard_arms(period))),
+        ("Theorem 4's arms, two turns", turn, hard_arms(period)),
         ("random walk, d = 20", walk, UnitArms(6)),
     ]
     found = []
@@ -83,12 +81,6 @@ def parameter_free_theorem(effort: Effort) -> list[Verdict]:
     return [
         ratio_verdict("Theorem 3: regret with bandits over bandits", tested, result.final("bob").mean(keepdims=True) / bound)
     ]
-
-
-def hard_arms(period: int) -> Floats:
-    """Theorem 4's two features for this period, and ±e₁."""
-    one, two, _ = hard_features(period)
-    return np.array([one, two, [1.0, 0.0], [-1.0, 0.0]])
 
 
 CHECKS: list[Callable[[Effort], list[Verdict]]] = [

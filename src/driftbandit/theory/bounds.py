@@ -99,10 +99,25 @@ def epoch_regret_bound(
     noise: ArrayLike = 1.0,
 ) -> Any:
     """Theorem 1: 2L²√(d/λ)·H^{3/2}·P + 2β_H·√(2dH ln(1 + L²H/(λd))) with probability 1 − 2δ. Needs L² ≤ λ."""
+    return _over_epochs(1.0, period, path_length, dim, delta, ridge, theta_norm, arm_norm, noise)
+
+
+def _over_epochs(
+    epochs: ArrayLike,
+    period: ArrayLike,
+    path_length: ArrayLike,
+    dim: ArrayLike,
+    delta: ArrayLike,
+    ridge: ArrayLike,
+    theta_norm: ArrayLike,
+    arm_norm: ArrayLike,
+    noise: ArrayLike,
+) -> Any:
+    """Theorem 1 summed over so many epochs, whose drifts add up to ``path_length``."""
     H = np.asarray(period, dtype=float)
     drift = 2.0 * np.asarray(arm_norm) * H * drift_bound(path_length, dim, H, ridge, arm_norm)
     radius = confidence_radius(H, dim, delta, ridge, theta_norm, arm_norm, noise)
-    return drift + 2.0 * radius * potential_bound(H, dim, ridge, arm_norm)
+    return drift + 2.0 * np.asarray(epochs) * radius * potential_bound(H, dim, ridge, arm_norm)
 
 
 def regret_bound(
@@ -120,11 +135,9 @@ def regret_bound(
     The theorem says 1 − 1/T, its proof 1 − 2/T. The proof also writes T/√H for the sum of √H over epochs; where H does
     not divide T that is a little too small, so here it is ⌈T/H⌉·√H.
     """
-    T, H = np.asarray(horizon, dtype=float), np.asarray(period, dtype=float)
-    epochs = np.ceil(T / H)
-    drift = 2.0 * np.asarray(arm_norm) * H * drift_bound(path_length, dim, H, ridge, arm_norm)
-    radius = confidence_radius(H, dim, 1.0 / (T * epochs), ridge, theta_norm, arm_norm, noise)
-    return drift + 2.0 * epochs * radius * potential_bound(H, dim, ridge, arm_norm)
+    T = np.asarray(horizon, dtype=float)
+    epochs = np.ceil(T / np.asarray(period, dtype=float))
+    return _over_epochs(epochs, period, path_length, dim, 1.0 / (T * epochs), ridge, theta_norm, arm_norm, noise)
 
 
 def meta_regret_bound(plays: ArrayLike, choices: ArrayLike, reward_bound: ArrayLike) -> Any:
@@ -156,9 +169,8 @@ def bob_regret_bound(
 
     def base(period: int) -> float:
         epochs = episodes * math.ceil(episode / period)
-        radius = confidence_radius(period, dim, 1.0 / (horizon * epochs), ridge, theta_norm, arm_norm, noise)
-        drift = 2.0 * arm_norm * period * drift_bound(path_length, dim, period, ridge, arm_norm)
-        return float(drift + 2.0 * epochs * radius * potential_bound(period, dim, ridge, arm_norm))
+        delta = 1.0 / (horizon * epochs)
+        return float(_over_epochs(epochs, period, path_length, dim, delta, ridge, theta_norm, arm_norm, noise))
 
     reward = episode_reward_bound(horizon, episode, theta_norm, arm_norm, noise)
     meta = float(meta_regret_bound(episodes, len(pool), reward))

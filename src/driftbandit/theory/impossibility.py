@@ -48,11 +48,16 @@ def sigma_lower_bound(period: ArrayLike) -> Any:
     return CONSTANT * np.sqrt(np.asarray(period, dtype=float))
 
 
+def hard_arms(period: int) -> FixedArms:
+    """Theorem 4's two features for this period, and ±e₁."""
+    one, two, _ = hard_features(period)
+    return FixedArms(np.array([one, two, [1.0, 0.0], [-1.0, 0.0]]))
+
+
 def theorem_four_arms(horizon: int, path_length: float = math.pi) -> FixedArms:
     """A hard arm set: Theorem 4's two features for the period tuned to this horizon, and ±e₁.
 
     An early reward along the first feature throws the estimate off along e₁, by a factor of order √H; the last two
     arms are those that such an error makes look good.
     """
-    one, two, _ = hard_features(max(optimal_period(2, horizon, path_length), 6))
-    return FixedArms(np.array([one, two, [1.0, 0.0], [-1.0, 0.0]]))
+    return hard_arms(max(optimal_period(2, horizon, path_length), 6))
