@@ -4,6 +4,7 @@ import numpy as np
 
 from driftbandit import (
     BanditOverBandit,
+    LightWeightUCB,
     OracleRestartUCB,
     Policy,
     RestartUCB,
@@ -30,6 +31,7 @@ def every_policy(dim: int, scale: int = 100, seed: int = 0) -> dict[str, Policy]
         "oracle": OracleRestartUCB(dim, change_points=[scale // 2, 3 * scale], noise=0.3, seed=seed),
         "window": WindowUCB(dim, window=scale, noise=0.3, ridge=2.0, seed=seed),
         "weight": WeightUCB(dim, discount=1 - 1 / scale, noise=0.3, width=0.5, seed=seed),
+        "light-weight": LightWeightUCB(dim, discount=1 - 1 / scale, noise=0.3, width=0.5, seed=seed),
         "bob": BanditOverBandit(dim, horizon=horizon, episode=2 * scale, pool=pool, noise=0.3, seed=seed),
         "bob-window": BanditOverBandit(
             dim,

@@ -12,6 +12,8 @@ from driftbandit._types import Floats, Ints
 class Naive:
     """Reads its parameters from the policy whose twin it is; keeps every arm and reward for ever."""
 
+    single_covariance = False
+
     def __init__(self, policy: Any, most: int = 4096) -> None:
         self.p = policy
         self.t = 0
@@ -30,9 +32,10 @@ class Naive:
         V = p.ridge * np.eye(p.dim) + (X.T * w) @ X
         V2 = p.ridge * np.eye(p.dim) + (X.T * w**2) @ X
         inverse = np.linalg.inv(V)
+        metric = inverse if self.single_covariance else inverse @ V2 @ inverse
         log_det = p.dim * math.log(1 + (w**2).sum() * p.arm_norm**2 / (p.ridge * p.dim))
         radius = math.sqrt(p.ridge) * p.theta_norm + p.noise * math.sqrt(2 * math.log(1 / p.delta) + log_det)
-        return np.linalg.solve(V, X.T @ (w * r)), inverse @ V2 @ inverse, p.width * radius
+        return np.linalg.solve(V, X.T @ (w * r)), metric, p.width * radius
 
     def select(self, rows: Floats) -> int:
         theta, metric, beta = self.estimate()
@@ -73,6 +76,10 @@ class NaiveWeight(Naive):
     def weight(self, s: Ints) -> Floats:
         powers: Floats = float(self.p.discount) ** (self.t - 1.0 - s)
         return powers
+
+
+class NaiveLightWeight(NaiveWeight):
+    single_covariance = True
 
 
 class NaiveBob(Naive):
@@ -126,6 +133,7 @@ TWINS = {
     "OracleRestartUCB": NaiveOracle,
     "WindowUCB": NaiveWindow,
     "WeightUCB": NaiveWeight,
+    "LightWeightUCB": NaiveLightWeight,
     "BanditOverBandit": NaiveBob,
 }
 

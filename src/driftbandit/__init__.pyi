@@ -25,6 +25,7 @@ from .policies.base import Policy as Policy
 from .policies.bob import BanditOverBandit as BanditOverBandit
 from .policies.decision import Decision as Decision
 from .policies.decision import Estimate as Estimate
+from .policies.light_weight import LightWeightUCB as LightWeightUCB
 from .policies.restart import OracleRestartUCB as OracleRestartUCB
 from .policies.restart import RestartUCB as RestartUCB
 from .policies.restart import StaticUCB as StaticUCB

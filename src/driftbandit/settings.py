@@ -55,6 +55,7 @@ MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
     "RestartUCB": ("period", lambda memory: memory),
     "WindowUCB": ("window", lambda memory: memory),
     "WeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
+    "LightWeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
 }
 TUNINGS = {"theory": optimal_period, "early": early_period}
 # Parameters that are lists themselves, and how deep; what is nested deeper makes a grid.
