@@ -22,7 +22,8 @@ ROOT = Path(__file__).parent.parent
 PUBLIC = """
     Abrupt Ball BanditOverBandit Block CalmBurst Constant Decision DelayArray Ellipsoid Estimate FixedArms FixedDelay
     Gaussian GeometricDelay Gradual LightWeightUCB NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk RestartUCB
-    Result Seasonal SettingsError StaticUCB Study Switching Uniform UniformDelay UnitArms WeightUCB WindowUCB World checks play theory
+    Result Seasonal SettingsError StaticUCB Study Switching Uniform UniformDelay UnitArms WeightUCB WindowUCB World
+    checks play theory
 """
 
 PROBE = """
