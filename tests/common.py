@@ -4,6 +4,8 @@ import numpy as np
 
 from driftbandit import (
     BanditOverBandit,
+    CusumUCB,
+    DiscountedTS,
     LightWeightUCB,
     OracleRestartUCB,
     Policy,
@@ -32,6 +34,8 @@ def every_policy(dim: int, scale: int = 100, seed: int = 0) -> dict[str, Policy]
         "window": WindowUCB(dim, window=scale, noise=0.3, ridge=2.0, seed=seed),
         "weight": WeightUCB(dim, discount=1 - 1 / scale, noise=0.3, width=0.5, seed=seed),
         "light-weight": LightWeightUCB(dim, discount=1 - 1 / scale, noise=0.3, width=0.5, seed=seed),
+        "cusum": CusumUCB(dim, horizon=horizon, noise=0.3, seed=seed),
+        "discounted-ts": DiscountedTS(dim, discount=1 - 1 / scale, noise=0.3, seed=seed),
         "bob": BanditOverBandit(dim, horizon=horizon, episode=2 * scale, pool=pool, noise=0.3, seed=seed),
         "bob-window": BanditOverBandit(
             dim,

@@ -7,6 +7,7 @@ import numpy as np
 
 from driftbandit._chance import luck
 from driftbandit._types import Floats, Ints
+from driftbandit.policies.draws import uniform
 
 
 class Naive:
@@ -82,6 +83,42 @@ class NaiveLightWeight(NaiveWeight):
     single_covariance = True
 
 
+class NaiveCusum(Naive):
+    """Page's sums by their closed form: the residuals' total since it was lowest."""
+
+    start = 0
+    residuals: list[float]
+
+    def weight(self, s: Ints) -> Floats:
+        return np.where(s >= self.start, 1.0, 0.0)
+
+    def update(self, s: int, reward: float) -> None:
+        if s < self.start:
+            return
+        if not self.told[self.start :].any():
+            self.residuals = []
+        theta, metric, _ = self.estimate()
+        x = self.arms[s]
+        self.residuals.append((reward - x @ theta) / (self.p.noise * math.sqrt(1 + x @ metric @ x)))
+        for sign in (1, -1):
+            total = np.cumsum([0.0, *(sign * z - 0.5 for z in self.residuals)])
+            if total[-1] - total.min() > self.p.threshold:
+                self.start = self.t
+                return
+        super().update(s, reward)
+
+
+class NaiveDiscountedTS(NaiveWeight):
+    def estimate(self) -> tuple[Floats, Floats, float]:
+        p = self.p
+        theta, metric, _ = super().estimate()
+        first, second = (int(u * 2**32) for u in luck(p.seed, self.t, 1)[0, 2:])
+        u = np.array([uniform(first, second, k) for k in range(p.dim + p.dim % 2)]).reshape(-1, 2)
+        lengths, angles = np.sqrt(-2 * np.log(u[:, 0])), 2 * np.pi * u[:, 1]
+        normal = np.stack([lengths * np.cos(angles), lengths * np.sin(angles)], axis=1).ravel()[: p.dim]
+        return theta + p.width * p.noise * np.linalg.cholesky(metric) @ normal, metric, 0.0
+
+
 class NaiveBob(Naive):
     """Exp3 and Exp3.IX from the list of past episodes: (choice, its probability, its scaled reward)."""
 
@@ -134,6 +171,8 @@ TWINS = {
     "WindowUCB": NaiveWindow,
     "WeightUCB": NaiveWeight,
     "LightWeightUCB": NaiveLightWeight,
+    "CusumUCB": NaiveCusum,
+    "DiscountedTS": NaiveDiscountedTS,
     "BanditOverBandit": NaiveBob,
 }
 

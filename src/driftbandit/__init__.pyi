@@ -23,8 +23,10 @@ from .play import Result as Result
 from .play import play as play
 from .policies.base import Policy as Policy
 from .policies.bob import BanditOverBandit as BanditOverBandit
+from .policies.cusum import CusumUCB as CusumUCB
 from .policies.decision import Decision as Decision
 from .policies.decision import Estimate as Estimate
+from .policies.discounted_ts import DiscountedTS as DiscountedTS
 from .policies.light_weight import LightWeightUCB as LightWeightUCB
 from .policies.restart import OracleRestartUCB as OracleRestartUCB
 from .policies.restart import RestartUCB as RestartUCB

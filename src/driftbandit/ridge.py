@@ -143,6 +143,20 @@ def absorb(ridge: Ridge, x: Floats, r: float) -> None:
 
 
 @kernel
+def forecast(ridge: Ridge, x: Floats) -> tuple[float, float]:
+    """⟨x, θ̂⟩ and the square of x's width."""
+    theta, metric = ridge.vector[THETA], ridge.matrix[METRIC]
+    mean = square = 0.0
+    for i in range(len(x)):
+        row = 0.0
+        for j in range(len(x)):
+            row += metric[i, j] * x[j]
+        mean += x[i] * theta[i]
+        square += x[i] * row
+    return mean, square
+
+
+@kernel
 def refresh(ridge: Ridge) -> None:
     """Solve afresh from V and b."""
     d = len(ridge.columns)

@@ -56,6 +56,7 @@ MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
     "WindowUCB": ("window", lambda memory: memory),
     "WeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
     "LightWeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
+    "DiscountedTS": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
 }
 TUNINGS = {"theory": optimal_period, "early": early_period}
 # Parameters that are lists themselves, and how deep; what is nested deeper makes a grid.

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,13 +57,15 @@ class Policy(Value, ABC):
     horizon: int | None = None
     seed: Seed = 0
 
+    proved: ClassVar[bool] = True  # its regret bound asks for ‖x‖² ≤ λ
+
     def __post_init__(self) -> None:
         given = [f.name for f in fields(self) if not same(getattr(self, f.name), f.default)]
         self.dim = _check.whole("dim", self.dim)
-        self.ridge = _check.positive("ridge", self.ridge)
         self.theta_norm = _check.positive("theta_norm", self.theta_norm)
         self.arm_norm = _check.positive("arm_norm", self.arm_norm)
         self.noise = _check.not_negative("noise", self.noise)
+        self.ridge = _check.positive("ridge", self._prior() if self.ridge is None else self.ridge)
         self.width = _check.not_negative("width", self.width)
         self.horizon = None if self.horizon is None else _check.whole("horizon", self.horizon)
         known = max(self.horizon or 100, 2)
@@ -71,7 +73,7 @@ class Policy(Value, ABC):
         self.seed = _check.seed(self.seed)
         if self.arm_norm**2 > 1e12 * self.ridge:
             raise ValueError(f"ridge must be at least 1e-12·arm_norm² for float64 to solve it, got {self.ridge:g}")
-        if self.arm_norm**2 > self.ridge:
+        if self.proved and self.arm_norm**2 > self.ridge:
             warnings.warn("arm_norm² exceeds ridge: the regret bounds are proved for ‖x‖² ≤ λ only", stacklevel=4)
         self.state = self._new_state()
         self._given = {name: getattr(self, name) for name in given}
@@ -83,6 +85,10 @@ class Policy(Value, ABC):
     @abstractmethod
     def _new_state(self) -> Any:
         """The state for the compiled loop, empty; settles the policy's own parameters."""
+
+    def _prior(self) -> float:
+        """λ = d(R/S)² where a policy leaves it open: the prior variance S²/d of each coordinate of a θ of length S."""
+        return self.dim * (self.noise / self.theta_norm) ** 2
 
     def confidence(self) -> Confidence:
         assert self.delta is not None

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,17 @@ class WeightState(NamedTuple):
     matrix: Floats  # (3, d, d): DATA2 = Σγ^(2·age)·x·xᵀ, Ṽ without λI; scratch
     mass: Floats  # (1,): Σγ^(2·age), the count of observations in β
     clock: Ints  # (1,): the last decided round
+
+
+def new_state(policy: Any) -> WeightState:
+    """For a policy with a discount, which this settles."""
+    policy.discount = _check.fraction("discount", tuned(policy, "discount", optimal_discount))
+    if policy.discount < LEAST:
+        raise ValueError(f"discount must be at least {LEAST:g}, got {policy.discount:g}")
+    d = policy.dim
+    ridge = new_ridge(d, policy.ridge)
+    ridge.matrix[V] = 0.0
+    return WeightState(ridge, policy.confidence(), policy.discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64))
 
 
 @kernel
@@ -106,10 +117,4 @@ class WeightUCB(Policy):
     path_length: float | None = None
 
     def _new_state(self) -> WeightState:
-        self.discount = _check.fraction("discount", tuned(self, "discount", optimal_discount))
-        if self.discount < LEAST:
-            raise ValueError(f"discount must be at least {LEAST:g}, got {self.discount:g}")
-        d = self.dim
-        ridge = new_ridge(d, self.ridge)
-        ridge.matrix[V] = 0.0
-        return WeightState(ridge, self.confidence(), self.discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64))
+        return new_state(self)
