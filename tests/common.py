@@ -7,6 +7,7 @@ from driftbandit import (
     CusumUCB,
     DiscountedTS,
     LightWeightUCB,
+    Master,
     OracleRestartUCB,
     Policy,
     RestartUCB,
@@ -36,6 +37,7 @@ def every_policy(dim: int, scale: int = 100, seed: int = 0) -> dict[str, Policy]
         "light-weight": LightWeightUCB(dim, discount=1 - 1 / scale, noise=0.3, width=0.5, seed=seed),
         "cusum": CusumUCB(dim, horizon=horizon, noise=0.3, seed=seed),
         "discounted-ts": DiscountedTS(dim, discount=1 - 1 / scale, noise=0.3, seed=seed),
+        "master": Master(dim, horizon=horizon, noise=0.3, slack=3e-4, seed=seed),
         "bob": BanditOverBandit(dim, horizon=horizon, episode=2 * scale, pool=pool, noise=0.3, seed=seed),
         "bob-window": BanditOverBandit(
             dim,

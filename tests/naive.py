@@ -119,6 +119,61 @@ class NaiveDiscountedTS(NaiveWeight):
         return theta + p.width * p.noise * np.linalg.cholesky(metric) @ normal, metric, 0.0
 
 
+class NaiveMaster(Naive):
+    """Every test from the list of rounds; a round belongs to the copy (order, turn) that played it."""
+
+    start, order = 0, 0  # of the block
+    copy = 0, 0
+
+    def __init__(self, policy: Any, most: int = 4096) -> None:
+        super().__init__(policy, most)
+        self.owner = np.zeros(len(self.told), int)
+        self.optimistic = np.full(len(self.told), np.nan)
+        T, p = max(policy.horizon, 2), policy
+        inside = p.dim * math.log(1 + T * p.arm_norm**2 / (p.ridge * p.dim))
+        beta = math.sqrt(p.ridge) * p.theta_norm + p.noise * math.sqrt(2 * math.log(1 / p.delta) + inside)
+        self.hurdle = p.slack * 6 * (math.log2(T) + 1) * math.log(T) * 2 * p.width * beta * math.sqrt(2 * inside)
+
+    def lives(self, m: int, turn: int) -> bool:
+        first, second = (int(u * 2**32) for u in luck(self.p.seed, self.start, 1)[0, 2:])
+        return uniform(first, second, 64 * turn + m) < math.sqrt(2.0 ** (m - self.order))
+
+    def changed(self) -> bool:
+        since = self.t - self.start
+        told = self.start + np.flatnonzero(self.told[self.start : self.t])
+        known = told[~np.isnan(self.optimistic[told])]
+        for m in range(self.order + 1):
+            life = told[told >= self.t - 2**m]
+            if since % 2**m == 0 and len(life) and self.lives(m, since // 2**m - 1):
+                lowest = self.optimistic[known].min(initial=1e100)
+                if self.rewards[life].mean() >= lowest + 9 * self.hurdle / math.sqrt(2**m):
+                    return True
+        excess = self.optimistic[known] - self.rewards[known]
+        return len(known) > 0 and bool(excess.mean() >= 3 * self.hurdle / math.sqrt(len(known)))
+
+    def weight(self, s: Ints) -> Floats:
+        m, turn = self.copy
+        return np.where((s >= self.start) & (self.owner[s] == m) & ((s - self.start) // 2**m == turn), 1.0, 0.0)
+
+    def estimate(self) -> tuple[Floats, Floats, float]:
+        if self.t == 0 or self.changed():
+            self.start, self.order = self.t, 0
+        elif self.t - self.start == 2**self.order:
+            self.start, self.order = self.t, min(self.order + 1, int(math.log2(self.p.horizon)))
+        since = self.t - self.start
+        m = next(m for m in range(self.order + 1) if self.lives(m, since // 2**m))
+        self.copy, self.owner[self.t] = (m, since // 2**m), m
+        return super().estimate()
+
+    def update(self, s: int, reward: float) -> None:
+        m, now = int(self.owner[s]), self.t - 1 - self.start
+        if s >= self.start and (s - self.start) // 2**m == now // 2**m:
+            self.copy = m, now // 2**m
+            theta, metric, beta = super().estimate()
+            self.optimistic[s] = self.arms[s] @ theta + beta * math.sqrt(self.arms[s] @ metric @ self.arms[s])
+        super().update(s, reward)
+
+
 class NaiveBob(Naive):
     """Exp3 and Exp3.IX from the list of past episodes: (choice, its probability, its scaled reward)."""
 
@@ -164,7 +219,7 @@ class NaiveBob(Naive):
         return np.where((s >= start) & ((s - start) // memory == (self.t - start) // memory), 1.0, 0.0)
 
 
-TWINS = {
+TWINS: dict[str, type[Naive]] = {
     "RestartUCB": NaiveRestart,
     "StaticUCB": NaiveStatic,
     "OracleRestartUCB": NaiveOracle,
@@ -173,6 +228,7 @@ TWINS = {
     "LightWeightUCB": NaiveLightWeight,
     "CusumUCB": NaiveCusum,
     "DiscountedTS": NaiveDiscountedTS,
+    "Master": NaiveMaster,
     "BanditOverBandit": NaiveBob,
 }
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 PUBLIC = """
     Abrupt Ball BanditOverBandit Block CalmBurst Constant CusumUCB Decision DelayArray DiscountedTS Ellipsoid Estimate
-    FixedArms FixedDelay Gaussian GeometricDelay Gradual LightWeightUCB NoiseArray OracleRestartUCB Path Policy
+    FixedArms FixedDelay Gaussian GeometricDelay Gradual LightWeightUCB Master NoiseArray OracleRestartUCB Path Policy
     Rademacher RandomWalk RestartUCB Result Seasonal SettingsError StaticUCB Study Switching Uniform UniformDelay
     UnitArms WeightUCB WindowUCB World checks play theory
 """

@@ -20,6 +20,7 @@ from driftbandit import (
     CusumUCB,
     DiscountedTS,
     FixedArms,
+    Master,
     OracleRestartUCB,
     Policy,
     RestartUCB,
@@ -161,6 +162,8 @@ def test_tuned_by_theory_or_given() -> None:
         (lambda: CusumUCB(2, threshold=5.0, noise=0.0), "ridge must be at least"),
         (lambda: CusumUCB(2, threshold=5.0, noise=0.0, ridge=1.0), "noise must be at least"),
         (lambda: DiscountedTS(2, horizon=100), "discount must be given"),
+        (lambda: Master(2), "horizon must be given"),
+        (lambda: Master(2, horizon=9, slack=0.0), "slack must be at least"),
         (lambda: BanditOverBandit(2), "horizon must be given"),
         (lambda: BanditOverBandit(2, horizon=99, base="weight"), "base must be one of 'restart', 'window'"),
         (lambda: BanditOverBandit(2, horizon=99, meta="ucb"), "meta must be one of"),
@@ -415,6 +418,7 @@ def test_a_file_with_an_unsound_state_is_refused(tmp_path: Path) -> None:
         (WindowUCB(2, window=3), "clock", [0, 0, 10**7, 0]),
         (StaticUCB(2), "ridge.matrix", np.full((2, 2, 2), np.nan)),
         (BanditOverBandit(2, horizon=100), "clock", [0, 99, 20]),
+        (Master(2, horizon=100), "clock", [0, 7, 0, 0, 0]),
     ):
         policy.save(path)
         with np.load(path) as file:

@@ -28,6 +28,7 @@ from .policies.decision import Decision as Decision
 from .policies.decision import Estimate as Estimate
 from .policies.discounted_ts import DiscountedTS as DiscountedTS
 from .policies.light_weight import LightWeightUCB as LightWeightUCB
+from .policies.master import Master as Master
 from .policies.restart import OracleRestartUCB as OracleRestartUCB
 from .policies.restart import RestartUCB as RestartUCB
 from .policies.restart import StaticUCB as StaticUCB

@@ -5,7 +5,7 @@ import math
 from driftbandit._compile import kernel
 from driftbandit._types import Floats
 
-WORD = 0xFFFFFFFF  # 32 bits: products then wrap alike in machine integers and in Python's, once masked
+WORD = 0xFFFFFFFF  # 32 bits: then masked products are the same in machine integers, which wrap, and in Python's, which do not
 
 
 @kernel
@@ -25,7 +25,7 @@ def key_of(u: float) -> int:
 @kernel
 def uniform(first: int, second: int, counter: int) -> float:
     """The counter-th number strictly between 0 and 1 under two keys."""
-    word = scramble(first ^ scramble(second ^ scramble(counter & WORD)))
+    word = scramble(int(first) ^ scramble(int(second) ^ scramble(int(counter) & WORD)))
     return (word + 0.5) / 4294967296.0
 
 
