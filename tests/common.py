@@ -5,6 +5,7 @@ import numpy as np
 from driftbandit import (
     BanditOverBandit,
     CusumUCB,
+    DetectionAugmentedUCB,
     DiscountedTS,
     LightWeightUCB,
     Master,
@@ -24,8 +25,8 @@ def rounds(compiled: int, plain: int) -> int:
     return compiled if COMPILED else plain
 
 
-def every_policy(dim: int, scale: int = 100, seed: int = 0) -> dict[str, Policy]:
-    """One of each kind, with memories of about ``scale`` rounds."""
+def every_policy(dim: int, scale: int = 100, seed: int = 0, fixed: bool = False) -> dict[str, Policy]:
+    """One of each kind, with memories of about ``scale`` rounds; with ``fixed``, those for fixed arms only as well."""
     horizon = 20 * scale
     pool = [max(scale // 8, 1), scale // 3, scale]
     return {
@@ -49,10 +50,12 @@ def every_policy(dim: int, scale: int = 100, seed: int = 0) -> dict[str, Policy]
             base="window",
             meta="exp3ix",
         ),
+        **({"augmented": DetectionAugmentedUCB(dim, horizon=horizon, noise=0.3, seed=seed)} if fixed else {}),
     }
 
 
 KINDS = list(every_policy(2))
+FIXED_KINDS = list(every_policy(2, fixed=True))
 
 
 def unit_rows(rng: np.random.Generator, n: int, dim: int) -> Floats:

@@ -1,6 +1,7 @@
 """An obvious NumPy twin of every policy: closed forms and explicit sums over all that was seen, no recursion."""
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,59 @@ class NaiveMaster(Naive):
         super().update(s, reward)
 
 
+class NaiveAugmented(Naive):
+    start, episode = 0, 1
+    history: tuple[tuple[int, float], ...] = ()  # (covering arm, reward) of the forced visits, as they came
+
+    @cached_property
+    def cover(self) -> list[int]:
+        """Greedily, the arm that most extends the volume that those before it span; the first of equals."""
+        rows = self.p._kept.rows
+        cover: list[int] = []
+        for _ in range(np.linalg.matrix_rank(rows)):
+            chosen = [rows[[*cover, i]] for i in range(len(rows))]
+            volume = np.sqrt([max(np.linalg.det(some @ some.T), 0.0) for some in chosen])
+            cover.append(int(np.argmax(volume >= volume.max() * (1 - 1e-9))))
+        return cover
+
+    def forced(self, s: int) -> int | None:
+        T, cover = self.p.horizon, self.cover
+        share = min(1.0, math.sqrt(self.episode * len(cover) * math.log(T) / T))
+        place = (s - self.start) % math.ceil(len(cover) / share)
+        return cover[place] if place < len(cover) else None
+
+    def weight(self, s: Ints) -> Floats:
+        return np.where(s >= self.start, 1.0, 0.0)
+
+    def estimate(self) -> tuple[Floats, Floats, float]:
+        theta, metric, beta = super().estimate()
+        return theta, metric, beta if self.forced(self.t) is None else 0.0
+
+    def select(self, rows: Floats) -> int:
+        arm = self.forced(self.t)
+        if arm is None:
+            return super().select(rows)
+        self.arms[self.t] = rows[arm]
+        self.t += 1
+        return arm
+
+    def update(self, s: int, reward: float) -> None:
+        if s < self.start:
+            return
+        super().update(s, reward)
+        arm = self.forced(s)
+        if arm is None:
+            return
+        self.history += ((arm, reward),)
+        y = np.array([r for k, r in self.history if k == arm])
+        n = len(y)
+        gains = [
+            (y.var() * n - y[:i].var() * i - y[i:].var() * (n - i)) / (2 * self.p.noise**2) for i in range(1, n)
+        ]  # what a second mean takes from the sum of squares
+        if max(gains, default=0.0) >= math.log(3 * n**1.5 * math.sqrt(self.p.horizon)):
+            self.start, self.episode, self.history = self.t, self.episode + 1, ()
+
+
 class NaiveBob(Naive):
     """Exp3 and Exp3.IX from the list of past episodes: (choice, its probability, its scaled reward)."""
 
@@ -229,6 +283,7 @@ TWINS: dict[str, type[Naive]] = {
     "CusumUCB": NaiveCusum,
     "DiscountedTS": NaiveDiscountedTS,
     "Master": NaiveMaster,
+    "DetectionAugmentedUCB": NaiveAugmented,
     "BanditOverBandit": NaiveBob,
 }
 

@@ -20,10 +20,10 @@ from driftbandit.tables import Verdict
 ROOT = Path(__file__).parent.parent
 
 PUBLIC = """
-    Abrupt Ball BanditOverBandit Block CalmBurst Constant CusumUCB Decision DelayArray DiscountedTS Ellipsoid Estimate
-    FixedArms FixedDelay Gaussian GeometricDelay Gradual LightWeightUCB Master NoiseArray OracleRestartUCB Path Policy
-    Rademacher RandomWalk RestartUCB Result Seasonal SettingsError StaticUCB Study Switching Uniform UniformDelay
-    UnitArms WeightUCB WindowUCB World checks play theory
+    Abrupt Ball BanditOverBandit Block CalmBurst Constant CusumUCB Decision DelayArray DetectionAugmentedUCB
+    DiscountedTS Ellipsoid Estimate FixedArms FixedDelay Gaussian GeometricDelay Gradual LightWeightUCB Master
+    NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk RestartUCB Result Seasonal SettingsError StaticUCB
+    Study Switching Uniform UniformDelay UnitArms WeightUCB WindowUCB World checks play theory
 """
 
 PROBE = """

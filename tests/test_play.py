@@ -10,6 +10,7 @@ from driftbandit import (
     Abrupt,
     Ball,
     Decision,
+    DetectionAugmentedUCB,
     FixedDelay,
     Gaussian,
     Gradual,
@@ -49,7 +50,7 @@ def world_of(arms: str, delay: int) -> World:
 @pytest.mark.parametrize("arms", ARMS)
 def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> None:
     world = world_of(arms, delay)
-    policies = every_policy(3, scale=rounds(200, 30))
+    policies = every_policy(3, scale=rounds(200, 30), fixed=arms == "fixed")
     result = play(policies, world, replicates=3, threads=2)
     assert result.regret.shape == (len(policies), 3, 100)
     for block, threads in ((100, 1), (10_000, 2)):
@@ -62,7 +63,7 @@ def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> N
 
 def test_regret_is_never_negative_and_never_falls() -> None:
     for arms in ARMS:
-        result = play(every_policy(3), world_of(arms, 0), replicates=2, checkpoints=T)
+        result = play(every_policy(3, fixed=arms == "fixed"), world_of(arms, 0), replicates=2, checkpoints=T)
         assert np.diff(result.regret, axis=2, prepend=0.0).min() >= -1e-12
 
 
@@ -153,6 +154,14 @@ def test_arms_longer_than_a_policy_allows_are_refused_by_either_loop() -> None:
             play({"p": player}, World(Gradual(), Gaussian(0.1), 50, Ball(50.0)))
     with pytest.raises(ValueError, match="arm_norm"):
         play(RestartUCB(2, period=50, arm_norm=0.1), World(Gradual(), Gaussian(0.1), 50, UnitArms(3, fresh=True)))
+
+
+@pytest.mark.parametrize("arms", ["fresh", "ball"])
+def test_a_policy_for_fixed_arms_refuses_others_in_either_loop(arms: str) -> None:
+    policy = DetectionAugmentedUCB(3, horizon=T, noise=0.3)
+    for player in (policy, FromOutside(policy)):
+        with pytest.raises(ValueError, match="arms must be"):
+            play({"p": player}, world_of(arms, 0))
 
 
 class Vandal:

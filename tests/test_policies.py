@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 import driftbandit
-from common import KINDS, every_policy, rounds, unit_rows
+from common import FIXED_KINDS, KINDS, every_policy, rounds, unit_rows
 from driftbandit import (
     Ball,
     BanditOverBandit,
     CusumUCB,
+    DetectionAugmentedUCB,
     DiscountedTS,
     FixedArms,
     Master,
@@ -69,31 +70,31 @@ def test_conformance_names_the_promise_that_is_broken() -> None:
         check_policy(Stubborn())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FIXED_KINDS)
 def test_prints_as_the_call_that_makes_it(kind: str) -> None:
-    policy = every_policy(3)[kind]
+    policy = every_policy(3, fixed=True)[kind]
     assert eval(repr(policy), {name: getattr(driftbandit, name) for name in dir(driftbandit)}) == policy
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FIXED_KINDS)
 def test_equal_by_value(kind: str) -> None:
-    first, second = every_policy(3)[kind], every_policy(3)[kind]
+    first, second = (every_policy(3, fixed=True)[kind] for _ in range(2))
+    fixed = kind not in KINDS
     assert first == second
-    run(first, 20)
+    run(first, 20, fixed=fixed)
     assert first != second
-    run(second, 20)
+    run(second, 20, fixed=fixed)
     assert first == second
     assert first == copy.copy(first) == copy.deepcopy(first) == pickle.loads(pickle.dumps(first))
-    assert first != every_policy(3, seed=1)[kind]
+    assert first != every_policy(3, seed=1, fixed=True)[kind]
 
 
-@pytest.mark.parametrize("fixed", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "fixed"), [(kind, False) for kind in KINDS] + [(kind, True) for kind in FIXED_KINDS])
 def test_saved_and_loaded_half_way_goes_on_to_the_last_bit(kind: str, fixed: bool, tmp_path: Path) -> None:
     half = rounds(1500, 60)
-    policy = every_policy(4, scale=rounds(200, 25))[kind]
+    policy = every_policy(4, scale=rounds(200, 25), fixed=True)[kind]
     run(policy, half, fixed=fixed)
-    waiting = policy.select(unit_rows(np.random.default_rng(5), 4, 4))
+    waiting = policy.select(unit_rows(np.random.default_rng(5), 4, 4) if kind in KINDS else cast(FixedArms, policy._kept))
     policy.save(tmp_path / "half.npz")
     loaded = Policy.load(tmp_path / "half.npz")
     assert loaded == policy
@@ -164,6 +165,8 @@ def test_tuned_by_theory_or_given() -> None:
         (lambda: DiscountedTS(2, horizon=100), "discount must be given"),
         (lambda: Master(2), "horizon must be given"),
         (lambda: Master(2, horizon=9, slack=0.0), "slack must be at least"),
+        (lambda: DetectionAugmentedUCB(2), "horizon must be given"),
+        (lambda: DetectionAugmentedUCB(2, horizon=9, noise=0.0), "noise must be at least"),
         (lambda: BanditOverBandit(2), "horizon must be given"),
         (lambda: BanditOverBandit(2, horizon=99, base="weight"), "base must be one of 'restart', 'window'"),
         (lambda: BanditOverBandit(2, horizon=99, meta="ucb"), "meta must be one of"),
@@ -279,6 +282,41 @@ def test_choices_do_not_depend_on_units(kind: str, arm_power: int, reward_power:
         reward = float(rng.standard_normal())
         plain.update(first, reward)
         scaled.update(second, reward * b)
+
+
+def test_a_policy_for_fixed_arms_takes_one_set_and_refuses_all_else() -> None:
+    policy = DetectionAugmentedUCB(2, horizon=100, noise=0.3)
+    arms = FixedArms([[1.0, 0.0], [0.6, 0.8], [0.0, 0.5]])
+    policy.update(policy.select(arms), 1.0)
+    before = copy.copy(policy)
+    for other in (arms.rows, Ball(), FixedArms(np.eye(2))):
+        with pytest.raises(ValueError, match="arms must be"):
+            policy.select(other)
+        assert policy == before
+    assert policy.select(FixedArms(arms.rows)).round == 1
+
+
+def test_forced_visits_span_the_arms_and_a_shift_starts_afresh() -> None:
+    rows = np.array([[1.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, 0.8, 0.0], [0.5, 0.8, 0.0]])  # a plane: two arms cover it
+    arms, policy = FixedArms(rows), DetectionAugmentedUCB(3, horizon=2000, noise=0.1)
+    policy.keep(arms)
+    cover = policy.state.cover.tolist()
+    assert len(cover) == 2
+    assert np.linalg.matrix_rank(rows[cover]) == 2
+    cycle = int(np.ceil(2 / np.sqrt(2 * np.log(2000) / 2000)))
+    for t in range(20 * cycle):
+        decision = policy.select(arms)
+        if t % cycle < 2:
+            assert decision.index == cover[t % cycle]
+        policy.update(decision, float(decision.arm[0]))
+    assert policy.state.clock[1] == 1
+    late = policy.select(arms)
+    while policy.state.clock[1] == 1:
+        decision = policy.select(arms)
+        policy.update(decision, float(decision.arm[0] - decision.arm[1]) if decision.round < 2000 else np.nan)
+    before = leaves(copy.deepcopy(policy.state))
+    policy.update(late, 1.0)  # from before the restart
+    assert all(np.array_equal(before[name], array) for name, array in leaves(policy.state).items())
 
 
 def test_memory_is_constant_for_restart_and_w_rows_for_window() -> None:
@@ -419,6 +457,7 @@ def test_a_file_with_an_unsound_state_is_refused(tmp_path: Path) -> None:
         (StaticUCB(2), "ridge.matrix", np.full((2, 2, 2), np.nan)),
         (BanditOverBandit(2, horizon=100), "clock", [0, 99, 20]),
         (Master(2, horizon=100), "clock", [0, 7, 0, 0, 0]),
+        (DetectionAugmentedUCB(2, horizon=100), "seen", [0, 10**6]),
     ):
         policy.save(path)
         with np.load(path) as file:

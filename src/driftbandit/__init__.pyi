@@ -21,6 +21,7 @@ from .noise import Rademacher as Rademacher
 from .noise import Uniform as Uniform
 from .play import Result as Result
 from .play import play as play
+from .policies.augmented import DetectionAugmentedUCB as DetectionAugmentedUCB
 from .policies.base import Policy as Policy
 from .policies.bob import BanditOverBandit as BanditOverBandit
 from .policies.cusum import CusumUCB as CusumUCB

@@ -67,6 +67,8 @@ class CompiledRun:
         """Before the first block: keep its arms if they are fixed, and compile."""
         if isinstance(block.arms, Kept):
             self.policy.keep(FixedArms(block.arms.columns.T))
+        elif self.policy.fixed_only:
+            raise ValueError(f"arms must be the same finite set in every round for {self.policy!r}")
         chance = np.empty((0, 4))
         example = self.policy.state, block, chance, self.arms_out, self.rewards_out, self.total, self.total
         self.play_block = bind(play_block, *example)

@@ -57,6 +57,7 @@ class Policy(Value, ABC):
     horizon: int | None = None
     seed: Seed = 0
 
+    fixed_only: ClassVar[bool] = False  # it cannot play arms that change
     proved: ClassVar[bool] = True  # its regret bound asks for ‖x‖² ≤ λ
 
     def __post_init__(self) -> None:
