@@ -27,7 +27,7 @@ from driftbandit.settings import SettingsError, check_keys, check_policy_table, 
 if TYPE_CHECKING:
     from driftbandit.figures import Figure
 
-KEYS = ["name", "horizon", "replicates", "seed", "checkpoints", "figure", "worlds", "policies"]
+KEYS = ["name", "horizon", "replicates", "seed", "judge_seed", "checkpoints", "figure", "worlds", "policies"]
 BLOCK = 4096
 RESULTS = 1  # raised with every change that moves a number, so that old cells are not taken for new ones
 
@@ -79,6 +79,7 @@ class Study:
     horizon: int | list[int] | None = None  # for worlds that state none
     replicates: int = 10
     seed: int = 0
+    judge_seed: int | None = None  # kept apart for the last word, when a design is done
     checkpoints: int | list[int] = 100
     figure_kind: str = "regret"
 
@@ -98,7 +99,9 @@ class Study:
         """Build every world and policy once: what is wrong is said before anything runs."""
         self._ledger: Ledger | None = None
         _check.whole("replicates", self.replicates)
-        _check.whole("seed", self.seed, least=0)
+        for name in ("seed", "judge_seed"):
+            if getattr(self, name) is not None:
+                _check.whole(name, getattr(self, name), least=0)
         _check.choice("figure", self.figure_kind, ("regret", "scaling"))
         if not isinstance(self.name, str) or Path(self.name).name != self.name:
             raise SettingsError(f"[study] name must be a word that can name a folder, got {self.name!r}")
@@ -211,8 +214,9 @@ class Study:
 
     def _keys(self, world: Variant, replicate: int) -> Iterator[tuple[Variant, str]]:
         """Each policy with the digest of all that its numbers depend on: other settings have other keys."""
+        played_in = {key: value for key, value in world.settings.items() if key != "group"}
         for policy in self.policy_variants:
-            played = [RESULTS, __version__, world.settings, policy.settings, replicate, self.seed, self.checkpoints]
+            played = [RESULTS, __version__, played_in, policy.settings, replicate, self.seed, self.checkpoints]
             yield policy, hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()[:32]
 
     def _finished(self) -> Iterator[tuple[Variant, Variant, int, Cell]]:
