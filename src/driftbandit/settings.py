@@ -164,7 +164,7 @@ def check_policy_table(where: str, table: Table) -> str:
         nearest = hint(str(kind), every(), 0.3)
         raise SettingsError(f"[{where}] must name a policy by its kind; {kind!r} is none, {nearest}")
     memory = ["memory", "factor"] if kind in MEMORY else []
-    check_keys(where, table, ["kind", *memory, *inspect.signature(every()[kind]).parameters])
+    check_keys(where, table, ["kind", "told", *memory, *inspect.signature(every()[kind]).parameters])
     return str(kind)
 
 
@@ -175,13 +175,16 @@ def make_policy(where: str, table: Table, world: World, replicate: int | None) -
 
     ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length, or "early" for that of the
     paper's first version; ``factor`` multiplies it.
+    ``told = false`` in the table: told nothing but dim.
     Without a replicate the path is not walked: enough to see whether the table is sound.
     """
     kind = check_policy_table(where, table)
-    given = {key: value for key, value in table.items() if key not in ("kind", "memory", "factor")}
+    given = {key: value for key, value in table.items() if key not in ("kind", "told", "memory", "factor")}
     known = inspect.signature(every()[kind]).parameters
-    told = {"dim": world.dim, "noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
-    told["theta_norm"] = getattr(world.drift, "length", None)
+    told: dict[str, Any] = {"dim": world.dim}
+    if table.get("told", True):
+        told |= {"noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
+        told["theta_norm"] = getattr(world.drift, "length", None)
     if kind in MEMORY and "memory" in table:
         name, of_memory = MEMORY[kind]
         told[name] = of_memory(memory_rounds(where, table, world, replicate))

@@ -136,25 +136,18 @@ class Study:
         if folder is None:
             folder = tempfile.mkdtemp(prefix="driftbandit-")
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._ledger = ledger = Ledger(Path(folder) / "cells.sqlite")
-        left = self.tasks(ledger.keys())
-        if progress:
-            progress(self.rounds() - sum(task.rounds for task in left))
-        for cells, rounds in run_all(play_task, left, engine, workers, address):
-            ledger.add(cells)
-            if progress:
-                progress(rounds)
+        run_together([self], folder, engine=engine, workers=workers, address=address, progress=progress)
         return self
 
     def tasks(self, done: Collection[str] = ()) -> list[Task]:
-        """What is still to be played, the longest first."""
+        """What is still to be played."""
         tasks = []
         for world, replicate in itertools.product(self.world_variants, range(self.replicates)):
             left = [(policy, key) for policy, key in self._keys(world, replicate) if key not in done]
             if left:
                 policies, keys = zip(*left, strict=True)
                 tasks.append(Task(world, policies, keys, replicate, self.seed, self.checkpoints))
-        return sorted(tasks, key=lambda task: -task.rounds)
+        return tasks
 
     def rounds(self) -> int:
         """How many rounds the whole study plays."""
@@ -230,6 +223,29 @@ class Study:
         found = self._ledger.read(key for *_, key in cells)
         for (world, policy, replicate, _), cell in zip(cells, found, strict=True):
             yield world, policy, replicate, cell
+
+
+def run_together(
+    studies: Sequence[Study],
+    folder: str | Path,
+    *,
+    engine: str = "threads",
+    workers: int | None = None,
+    address: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Run several studies as one into one ledger, so that no worker waits at the end of each."""
+    ledger = Ledger(Path(folder) / "cells.sqlite")
+    done = ledger.keys()
+    left = sorted((task for study in studies for task in study.tasks(done)), key=lambda task: -task.rounds)
+    for study in studies:
+        study._ledger = ledger
+    if progress:
+        progress(sum(study.rounds() for study in studies) - sum(task.rounds for task in left))
+    for cells, rounds in run_all(play_task, left, engine, workers, address):
+        ledger.add(cells)
+        if progress:
+            progress(rounds)
 
 
 def marks_of(checkpoints: int | list[int], horizon: int) -> Ints:
