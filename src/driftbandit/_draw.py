@@ -106,7 +106,9 @@ def ratio_table(axes: Axes, rows: Sequence[tuple[str, Sequence[float | None]]], 
         weight = "bold" if not ratios or name in FEET else "normal"
         axes.text(-0.6, y, plain(name), color=theme.text, fontsize=9, fontweight=weight, ha="right", va="center")
     axes.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(rows) - 0.5, -0.5), yticks=[])
-    axes.set_xticks(range(len(names)), list(map(plain, names)), rotation=40, ha="left", color=theme.text)
+    axes.set_xticks(
+        range(len(names)), list(map(plain, names)), rotation=40, rotation_mode="anchor", ha="left", color=theme.text
+    )
     axes.xaxis.tick_top()
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)

@@ -231,11 +231,11 @@ def suite(chosen: argparse.Namespace) -> None:
             return lambda finished: bar.advance(task, finished)
 
         table = run(study, folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address, stage=stage)
-    print_grid(console, ratios.by_world(table))
-    for grid in ratios.summaries(table):
+    worlds = ratios.by_world(table)
+    for grid in [worlds] * (console.width >= 45 + 12 * len(worlds.headings)) + ratios.summaries(table):
         print_grid(console, grid)
     write(folder, table, study)
-    console.print(f"written: {folder}", soft_wrap=True)
+    console.print(f"written: {folder}; world by world: {folder / 'suite.md'}", soft_wrap=True)
 
 
 def run_studies(console: "Console", todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:
