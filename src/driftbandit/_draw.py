@@ -94,7 +94,9 @@ def heat_map(axes: Axes, edges: Sequence[int], chance: Floats, theme: Theme) -> 
 
 def ratio_table(axes: Axes, rows: Sequence[tuple[str, Sequence[float | None]]], names: Sequence[str], theme: Theme) -> None:
     """A number and a colour in each cell, alike for a factor and its inverse; a row without numbers is a heading."""
-    shades = LinearSegmentedColormap.from_list("ratio", [theme.palette[2], theme.page, theme.palette[1]])
+    shades = LinearSegmentedColormap.from_list(
+        "ratio", [theme.palette[2], theme.page, theme.palette[1]], N=257
+    )  # odd: 1 is the page
     norm = LogNorm(1 / STRONGEST, STRONGEST, clip=True)
     for y, (name, ratios) in enumerate(rows):
         for x, ratio in enumerate(ratios):

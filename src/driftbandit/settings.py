@@ -182,7 +182,7 @@ def make_policy(where: str, table: Table, world: World, replicate: int | None) -
     given = {key: value for key, value in table.items() if key not in ("kind", "told", "memory", "factor")}
     known = inspect.signature(every()[kind]).parameters
     told: dict[str, Any] = {"dim": world.dim}
-    if table.get("told", True):
+    if named(where, _check.flag, {"name": "told", "value": table.get("told", True)}):
         told |= {"noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
         told["theta_norm"] = getattr(world.drift, "length", None)
     if kind in MEMORY and "memory" in table:
