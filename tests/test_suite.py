@@ -199,9 +199,10 @@ def test_ratios_are_what_one_computes_by_hand() -> None:
         best = min(tuned, oracle, mean[world, "c"])
         assert [row["tuned"], row["oracle"], row["best"]] == pytest.approx([tuned, oracle, best])
         if (world, policy) == ("w2", "y"):
-            assert row["regret"] is row["ratio"] is row["ratio_best"] is row["worst_run"] is None
+            assert row["regret"] is row["ratio"] is row["ratio_tuned"] is row["ratio_best"] is row["worst_run"] is None
             continue
         assert row["ratio"] == pytest.approx(mean[world, policy] / min(tuned, oracle))
+        assert row["ratio_tuned"] == pytest.approx(mean[world, policy] / tuned)
         assert row["ratio_best"] == pytest.approx(mean[world, policy] / best)
         assert row["worst_run"] == pytest.approx(max(runs[world, policy]) / tuned)
     (x, y, z, v) = summary(table).iter_rows(named=True)

@@ -9,7 +9,12 @@ import polars as pl
 from driftbandit._look import short
 from driftbandit.tables import Grid
 
-MEASURES = {"ratio": "to min(tuned, oracle)", "ratio_best": "to best", "worst_run": "worst run to tuned"}
+MEASURES = {
+    "ratio": "to min(tuned, oracle)",
+    "ratio_tuned": "to tuned",
+    "ratio_best": "to best",
+    "worst_run": "worst run to tuned",
+}
 
 
 def ratios(final: pl.DataFrame) -> pl.DataFrame:
@@ -17,7 +22,7 @@ def ratios(final: pl.DataFrame) -> pl.DataFrame:
 
     ``final``: columns group, world, policy, role, replicate, regret. ``tuned``, ``oracle`` and ``best`` are the least mean
     regret among policies of that role, best of all three; ``ratio`` is the contender's mean to the less of tuned and oracle,
-    ``ratio_best`` to best, ``worst_run`` its greatest single regret to tuned.
+    ``ratio_tuned`` to tuned, ``ratio_best`` to best, ``worst_run`` its greatest single regret to tuned.
     """
     regret, is_contender = pl.col("regret"), pl.col("role") == "contender"
     means = final.group_by("group", "world", "policy", "role", maintain_order=True).agg(
@@ -39,6 +44,7 @@ def ratios(final: pl.DataFrame) -> pl.DataFrame:
         .join(contenders.drop("group", "role"), on=["world", "policy"], how="left", maintain_order="left")
         .with_columns(
             ratio=regret / pl.min_horizontal("tuned", "oracle"),
+            ratio_tuned=regret / pl.col("tuned"),
             ratio_best=regret / pl.col("best"),
             worst_run=pl.col("worst") / pl.col("tuned"),
         )
