@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common import rounds, unit_rows
@@ -11,6 +11,7 @@ from driftbandit._types import Floats
 from driftbandit.ridge import METRIC, SQUARE, THETA, V, add, clear, invert, keep_arms, new_ridge
 
 
+@settings(deadline=None)  # the first call compiles
 @given(st.integers(1, 30), st.integers(0, 2**32 - 1))
 def test_invert_matches_numpy(dim: int, seed: int) -> None:
     root = np.random.default_rng(seed).standard_normal((dim, dim + 3))

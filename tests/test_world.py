@@ -9,7 +9,10 @@ import pytest
 from common import rounds
 from driftbandit import (
     Abrupt,
+    Accelerating,
+    Alternating,
     Ball,
+    Breathing,
     CalmBurst,
     Constant,
     DelayArray,
@@ -18,16 +21,25 @@ from driftbandit import (
     Gaussian,
     GeometricDelay,
     Gradual,
+    Hidden,
+    Late,
     NoiseArray,
     Path,
     Rademacher,
     RandomWalk,
+    Rarer,
+    Returning,
+    Scaled,
     Seasonal,
+    StudentT,
+    Swaying,
     Switching,
+    UnevenArms,
     Uniform,
     UniformDelay,
     UnitArms,
     World,
+    axes,
 )
 
 T = rounds(20_000, 5_000)
@@ -39,6 +51,14 @@ DRIFTS: dict[str, Any] = {
     "switching": Switching(3, every=300),
     "burst": CalmBurst(2, every=200),
     "walk": RandomWalk(3, step=0.01),
+    "hidden": Hidden(5),
+    "returning": Returning(3, every=700, count=3),
+    "rarer": Rarer(3, first=150),
+    "late": Late(4),
+    "accelerating": Accelerating(3, angle=5.0),
+    "swaying": Swaying(3, period=900),
+    "breathing": Breathing(3, period=900),
+    "scaled": Scaled(RandomWalk(3, step=0.01), 0.1),
     "array": Path(np.random.default_rng(0).uniform(-1, 1, (T, 2))),
 }
 
@@ -52,7 +72,7 @@ def test_a_path_has_its_length_however_it_is_cut(name: str) -> None:
     world = World(DRIFTS[name], Gaussian(0.1), T, UnitArms(2))
     theta = path_of(world)
     assert theta.shape == (T, world.dim)
-    if name != "array":
+    if name not in ("array", "hidden", "swaying", "breathing", "scaled"):
         np.testing.assert_allclose(np.linalg.norm(theta, axis=1), 1.0, atol=1e-12)
     np.testing.assert_array_equal(theta, path_of(world, block=333))
     steps = np.linalg.norm(np.diff(theta, axis=0), axis=1)
@@ -87,8 +107,63 @@ def test_drifts_do_what_their_names_say() -> None:
     assert World(Constant(5), Gaussian(), T).path_length() == 0.0
 
 
+def test_paths_that_trouble() -> None:
+    hidden = path_of(World(Hidden(5), Gaussian(), 6000))
+    rest: list[list[float]] = [[0, 0, 0, 0], [0.85, 0, 0, 0], [0, 0, 0, 0], [0, 0.85, 0, 0], [0, 0, 0, 0], [0, 0, 0.85, 0]]
+    np.testing.assert_array_equal(hidden, np.repeat([[0.5, *others] for others in rest], 1000, axis=0))
+    seasons = World(Returning(3, every=700, count=3), Gaussian(), 4900)
+    assert seasons.change_points() == [700, 1400, 2100, 2800, 3500, 4200]
+    np.testing.assert_array_equal(path_of(seasons)[:2100], path_of(seasons)[2100:4200])
+    assert World(Rarer(3, first=100), Gaussian(), 5000).change_points() == [100, 300, 700, 1500, 3100]
+    assert World(Late(4), Gaussian(), 5000).change_points() == [4500]
+    faster = path_of(World(Accelerating(3, angle=8.0), Gaussian(), 5001))
+    angle = np.unwrap(np.arctan2(faster[:, 1], faster[:, 0]))
+    np.testing.assert_allclose(angle[[0, 2500, 5000]], [0.0, 2.0, 8.0], atol=1e-9)
+    swaying = path_of(World(Swaying(4, period=1000), Gaussian(), 2000))
+    assert (swaying[:, 1:] == swaying[0, 1:]).all()
+    np.testing.assert_allclose(swaying[[0, 500, 1000], 0], np.sqrt(0.5) * np.array([1, -1, 1]))
+    np.testing.assert_allclose(np.linalg.norm(swaying[0]), 1.0)
+    breathing = path_of(World(Breathing(4, period=1000), Gaussian(), 2000))
+    np.testing.assert_allclose(np.linalg.norm(breathing[[0, 500]], axis=1), [1.0, 0.2])
+    np.testing.assert_allclose(breathing[500], 0.2 * breathing[0])
+    plain, longer = (World(drift, Gaussian(), T, UnitArms(2)) for drift in (Switching(3), Scaled(Switching(3), 10.0)))
+    np.testing.assert_array_equal(path_of(longer), 10.0 * path_of(plain))
+
+
+def test_a_rotation_keeps_to_its_plane_in_any_dimension() -> None:
+    for dim in (2, 5, 10):
+        world = World(Gradual(dim, angle=20.0), Gaussian(), 5000)
+        theta = path_of(world)
+        assert world.path_length() == pytest.approx(20.0, rel=1e-5)
+        assert not theta[:, 2:].any()
+        np.testing.assert_allclose(theta[-1, :2], [math.cos(20.0), math.sin(20.0)])
+
+
+def test_arms_of_other_shapes() -> None:
+    np.testing.assert_array_equal(axes(3), [*np.eye(3), *-np.eye(3)])
+    for fresh in (False, True):
+        world = World(Constant(4), Gaussian(), 500, UnevenArms(50, fresh=fresh, shortest=0.3, decay=0.5))
+        columns = next(world.deal()).arms[0].reshape(-1, 4, 50)
+        lengths = np.linalg.norm(columns, axis=1)
+        assert 0.3 <= lengths.min() < 0.4
+        assert 0.9 < lengths.max() <= 1.0 + 1e-12
+        spread = np.sqrt((columns**2).mean(axis=(0, 2)))
+        assert (np.diff(spread) < 0).all()
+        assert (columns[:, 3] ** 2).mean() < 0.1 * (columns[:, 0] ** 2).mean()
+    even, uneven = (next(World(Constant(4), Gaussian(), 5, kind(7)).deal()).arms[0] for kind in (UnitArms, UnevenArms))
+    np.testing.assert_allclose(even, uneven, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
-    "arms", [UnitArms(7), UnitArms(7, fresh=True), Ball(0.5), Ellipsoid(np.diag([0.5, 1.0, 0.1])), np.eye(3)]
+    "arms",
+    [
+        UnitArms(7),
+        UnitArms(7, fresh=True),
+        UnevenArms(7, fresh=True, shortest=0.1),
+        Ball(0.5),
+        Ellipsoid(np.diag([0.5, 1.0, 0.1])),
+        np.eye(3),
+    ],
 )
 def test_blocks_of_any_size_hold_the_same_rounds(arms: Any) -> None:
     def flat(block: int) -> list[Any]:
@@ -126,11 +201,29 @@ def test_the_best_value_is_the_best() -> None:
     np.testing.assert_allclose(block.best, 0.5)
 
 
-@pytest.mark.parametrize(("noise", "mean_square"), [(Gaussian(0.5), 0.25), (Uniform(0.6), 0.12), (Rademacher(0.5), 0.25)])
+@pytest.mark.parametrize(
+    ("noise", "mean_square"),
+    [
+        (Gaussian(0.5), 0.25),
+        (Uniform(0.6), 0.12),
+        (Rademacher(0.5), 0.25),
+        (StudentT(0.5, freedom=6.0), 0.25),
+        (Alternating(0.5, quiet=0.2, every=900), 0.25 * (1 + 0.04) / 2),
+    ],
+)
 def test_noise_has_its_scale(noise: Any, mean_square: float) -> None:
     values = np.concatenate([b.noise for b in World(Constant(1), noise, 40_000, [[1.0]]).deal()])
     assert abs(values.mean()) < 0.02
     assert (values**2).mean() == pytest.approx(mean_square, rel=0.05)
+
+
+def test_noise_is_heavy_or_alternates() -> None:
+    def values(noise: Any) -> Any:
+        return np.concatenate([b.noise for b in World(Constant(1), noise, 40_000, [[1.0]]).deal(block=333)])
+
+    assert abs(values(StudentT(1.0))).max() > 10 > 6 > abs(values(Gaussian(1.0))).max()
+    by_turns = abs(values(Alternating(1.0, quiet=0.01, every=5000))).reshape(8, 5000).mean(axis=1)
+    np.testing.assert_allclose(by_turns, np.tile([1.0, 0.01], 4) * math.sqrt(2 / math.pi), rtol=0.05)
 
 
 def test_delays_stay_in_their_range_and_every_reward_comes_once() -> None:
@@ -173,6 +266,12 @@ def test_arrays_of_ones_own_are_played_as_given() -> None:
         (lambda: Path([[np.nan]]), "theta must be finite"),
         (lambda: Abrupt(1), "dim must be at least 2"),
         (lambda: Switching(2, every=0), "every must be at least 1"),
+        (lambda: StudentT(1.0, freedom=2.0), "freedom must exceed 2"),
+        (lambda: Alternating(1.0, quiet=2.0), "quiet must be at most 1"),
+        (lambda: UnevenArms(3, decay=2.0), "decay must be at most 1"),
+        (lambda: Hidden(1), "dim must be at least 2"),
+        (lambda: Late(2, at=1.0), "at must lie strictly between 0 and 1"),
+        (lambda: Scaled(Abrupt(), 0.0), "length must be at least"),
         (lambda: Gaussian(-1.0), "scale must not be negative"),
         (lambda: UniformDelay(3, shortest=4), "longest must be at least 4"),
         (lambda: DelayArray([0.5]), "values must be whole numbers"),

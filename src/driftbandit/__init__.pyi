@@ -3,6 +3,7 @@ from . import theory as theory
 from .arms import Ball as Ball
 from .arms import Ellipsoid as Ellipsoid
 from .arms import FixedArms as FixedArms
+from .arms import axes as axes
 from .delay import DelayArray as DelayArray
 from .delay import FixedDelay as FixedDelay
 from .delay import GeometricDelay as GeometricDelay
@@ -15,9 +16,11 @@ from .drift import Path as Path
 from .drift import RandomWalk as RandomWalk
 from .drift import Seasonal as Seasonal
 from .drift import Switching as Switching
+from .noise import Alternating as Alternating
 from .noise import Gaussian as Gaussian
 from .noise import NoiseArray as NoiseArray
 from .noise import Rademacher as Rademacher
+from .noise import StudentT as StudentT
 from .noise import Uniform as Uniform
 from .play import Result as Result
 from .play import play as play
@@ -37,7 +40,16 @@ from .policies.weight import WeightUCB as WeightUCB
 from .policies.window import WindowUCB as WindowUCB
 from .settings import SettingsError as SettingsError
 from .study import Study as Study
+from .trouble import Accelerating as Accelerating
+from .trouble import Breathing as Breathing
+from .trouble import Hidden as Hidden
+from .trouble import Late as Late
+from .trouble import Rarer as Rarer
+from .trouble import Returning as Returning
+from .trouble import Scaled as Scaled
+from .trouble import Swaying as Swaying
 from .world import Block as Block
+from .world import UnevenArms as UnevenArms
 from .world import UnitArms as UnitArms
 from .world import World as World
 

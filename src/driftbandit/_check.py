@@ -100,6 +100,12 @@ def choice(name: str, value: str, choices: Iterable[str]) -> str:
     return value
 
 
+def flag(name: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, got {value!r}")
+    return value
+
+
 def seed(value: int | Sequence[int]) -> int | tuple[int, ...]:
     if isinstance(value, Sequence):
         return tuple(whole("seed", part, least=0) for part in value)

@@ -6,18 +6,22 @@ from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_hex
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from driftbandit._look import Curve, Pen, Theme, ink, power_of_ten, spread, with_commas
+from driftbandit._look import Curve, Pen, Theme, contrast, ink, power_of_ten, short, spread, with_commas
 from driftbandit._types import Floats
 
 WRAP = 3  # panels in a row
 WIDTHS = {1: 8.5, 2: 12.0, 3: 14.0}  # inches, by panels in a row
+FEET = ("geometric mean", "worst")  # at the foot of a group of rows
+STRONGEST = 10.0  # the ratio, or its inverse, from which a colour deepens no more
 MOST_LINES = 12  # of text that fit beside a panel
 
 
@@ -86,6 +90,35 @@ def heat_map(axes: Axes, edges: Sequence[int], chance: Floats, theme: Theme) -> 
     bar.outline.set_visible(False)
     bar.ax.tick_params(colors=theme.muted, labelsize=10, length=0)
     bar.set_label("chance", color=theme.text, fontsize=11)
+
+
+def ratio_table(axes: Axes, rows: Sequence[tuple[str, Sequence[float | None]]], names: Sequence[str], theme: Theme) -> None:
+    """A number and a colour in each cell, alike for a factor and its inverse; a row without numbers is a heading."""
+    shades = LinearSegmentedColormap.from_list(
+        "ratio", [theme.palette[2], theme.page, theme.palette[1]], N=257
+    )  # odd: 1 is the page
+    norm = LogNorm(1 / STRONGEST, STRONGEST, clip=True)
+    for y, (name, ratios) in enumerate(rows):
+        for x, ratio in enumerate(ratios):
+            colour = theme.page if ratio is None else to_hex(shades(norm(ratio)))
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor=theme.page, linewidth=1.5))
+            text = max("#000000", "#ffffff", key=lambda ink: contrast(ink, colour))
+            note = axes.text(x, y, short(ratio), color=theme.muted if ratio is None else text, fontsize=8.5)
+            note.set(horizontalalignment="center", verticalalignment="center")
+        weight = "bold" if not ratios or name in FEET else "normal"
+        axes.text(-0.6, y, plain(name), color=theme.text, fontsize=9, fontweight=weight, ha="right", va="center")
+    axes.set(xlim=(-0.5, len(names) - 0.5), ylim=(len(rows) - 0.5, -0.5), yticks=[])
+    axes.set_xticks(
+        range(len(names)), list(map(plain, names)), rotation=40, rotation_mode="anchor", ha="left", color=theme.text
+    )
+    axes.xaxis.tick_top()
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    bar = axes.figure.colorbar(ScalarMappable(norm, shades), ax=axes, location="bottom", fraction=0.02, pad=0.01, extend="both")
+    bar.outline.set_visible(False)
+    bar.set_ticks([0.1, 0.2, 0.5, 1, 2, 5, 10], labels=["0.1", "0.2", "0.5", "1", "2", "5", "10"], minor=False)
+    bar.ax.tick_params(which="both", colors=theme.muted, labelsize=10, length=0)
+    bar.set_label("mean final regret as a multiple of hindsight's: min(tuned, oracle)", color=theme.text, fontsize=11)
 
 
 def guides(axes: Axes, curves: Sequence[Curve], theme: Theme) -> dict[str, Line2D]:

@@ -170,5 +170,12 @@ def with_commas(value: float, _: int | None = None) -> str:
     return f"{value:,.12g}"
 
 
+def short(ratio: float | None) -> str:
+    """Three digits or so; a dash where there is none."""
+    if ratio is None:
+        return "–"
+    return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"
+
+
 def power_of_ten(value: float, _: int | None = None) -> str:
     return "10" + str(round(log10(value))).translate(SUPERSCRIPTS)

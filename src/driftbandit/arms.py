@@ -54,6 +54,12 @@ class FixedArms:
         return f"FixedArms({self.rows.tolist()})"
 
 
+def axes(dim: int) -> FixedArms:
+    """±e_1 … ±e_d."""
+    unit = np.eye(_check.whole("dim", dim))
+    return FixedArms(np.concatenate([unit, -unit]))
+
+
 @dataclass(frozen=True)
 class Ball:
     """Every x with ‖x‖ ≤ radius."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from driftbandit.study import Study
 
-EXAMPLES = ("first", "scaling")
+EXAMPLES = ("first", "scaling", "suite")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,9 +105,33 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(run=compare)
 
     command = commands.add_parser(
+        "suite",
+        help="policies told nothing against the best in hindsight, over many worlds",
+        description="Play many worlds, and hold every contender against hindsight: `tuned`, the best forgetting policy over "
+        "many memories; `oracle`, told the change points; `best`, the least of those over several widths of the confidence "
+        "radius too. Prints the ratios of mean final regret (below 1: better than hindsight; geometric mean / worst over each "
+        "group of worlds), and writes a folder with the table (Parquet, CSV, Markdown), the figure (PNG, SVG, light and dark) "
+        "and the settings (JSON). Killed at any moment, the same command goes on from what is finished.",
+        epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add its table, and run "
+        "`driftbandit suite FILE.toml`. While designing, leave --judge alone: a seed looked at is a seed tuned to. "
+        "A first look: `driftbandit suite --worlds 'walk-*' --replicates 2`.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", nargs="?", type=Path, help="a study; the shipped one if not given", metavar="FILE.toml")
+    command.add_argument("--judge", action="store_true", help="the seed kept apart for judging, 30 replicates if not given")
+    command.add_argument(
+        "--replicates", type=at_least(1), help="draws of each world; as the file says if not given", metavar="N"
+    )
+    command.add_argument("--worlds", default="*", help="only worlds whose name matches, as in 'walk-*'", metavar="PATTERN")
+    command.add_argument("--policies", help="only these contenders; all if not given", metavar="NAME,…")
+    add_run_options(command, out="out/suite")
+    command.set_defaults(run=suite)
+
+    command = commands.add_parser(
         "example",
         help="print a study file to start from",
-        description="Print a study file: `first`, commented throughout, or `scaling`, how regret grows with the horizon.",
+        description="Print a study file: `first`, commented throughout; `scaling`, how regret grows with the horizon; or "
+        "`suite`, many worlds and the policies that are tuned in hindsight.",
     )
     command.add_argument("name", nargs="?", choices=EXAMPLES, default="first")
     command.set_defaults(run=example)
@@ -186,6 +210,32 @@ def compare(chosen: argparse.Namespace) -> None:
     for grid in [exponents(study)] if study.figure_kind == "scaling" else summaries(study):
         print_grid(console, grid)
     console.print(f"written: {folder}", soft_wrap=True)
+
+
+def suite(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from driftbandit import ratios
+    from driftbandit.suite import load, run, write
+
+    console = Console()
+    named = None if chosen.policies is None else [name.strip() for name in chosen.policies.split(",")]
+    study = load(chosen.file, judge=chosen.judge, replicates=chosen.replicates, worlds=chosen.worlds, policies=named)
+    folder = getattr(chosen, "out", Path("out/suite"))
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as bar:
+
+        def stage(name: str, rounds: int) -> Callable[[int], None]:
+            task = bar.add_task(name, total=rounds)
+            return lambda finished: bar.advance(task, finished)
+
+        table = run(study, folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address, stage=stage)
+    worlds = ratios.by_world(table)
+    for grid in [worlds] * (console.width >= 45 + 12 * len(worlds.headings)) + ratios.summaries(table):
+        print_grid(console, grid)
+    write(folder, table, study)
+    console.print(f"written: {folder}; world by world: {folder / 'suite.md'}", soft_wrap=True)
 
 
 def run_studies(console: "Console", todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:

@@ -24,7 +24,7 @@ class Drift(ABC):
 
 @dataclass(frozen=True)
 class UnitDrift(Drift):
-    """A path of unit vectors in ``dim`` dimensions."""
+    """A path in ``dim`` dimensions of vectors no longer than 1, of unit vectors where nothing else is said."""
 
     dim: int = 2
 
@@ -48,6 +48,12 @@ def on_circle(dim: int, angle: Floats) -> Floats:
     theta = np.zeros((len(angle), dim))
     theta[:, 0], theta[:, 1] = np.cos(angle), np.sin(angle)
     return theta
+
+
+def turns(horizon: int, period: int) -> Iterator[Floats]:
+    """How far round a cycle of ``period`` rounds each round is, as an angle."""
+    for start in range(0, horizon, PAGE):
+        yield 2.0 * math.pi * (np.arange(start, min(start + PAGE, horizon)) % period) / period
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,8 @@ class Seasonal(Plane):
         _check.settle(self, period=_check.whole("period", self.period))
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
-        for start in range(0, horizon, PAGE):
-            phase = np.arange(start, min(start + PAGE, horizon)) % self.period
-            yield on_circle(self.dim, 2.0 * math.pi * phase / self.period)
+        for angle in turns(horizon, self.period):
+            yield on_circle(self.dim, angle)
 
 
 @dataclass(frozen=True)

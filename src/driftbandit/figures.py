@@ -29,6 +29,7 @@ __all__ = [
     "running_time",
     "save",
     "scaling",
+    "suite",
 ]
 
 _svg_settings = Lock()
@@ -180,6 +181,27 @@ def scaling(table: pl.DataFrame, fits: pl.DataFrame, *, theme: Theme = LIGHT) ->
         draw.logarithmic(axes, "y")
         draw.caption(axes, "horizon (rounds)", "final dynamic regret", theme)
         draw.name(axes, drawn, theme)
+    return draw.settled(figure)
+
+
+def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """Ratios to hindsight: a row a world, a column a policy, groups apart, each with its geometric mean and its worst.
+
+    Columns: group, world, policy, ratio (null where a policy does not play).
+    """
+    policies = names_in(table, "policy")
+    rows: list[tuple[str, list[float | None]]] = []
+    for group in names_in(table, "group"):
+        part = table.filter(pl.col("group") == group)
+        wide = part.pivot(on="policy", index="world", values="ratio", maintain_order=True)
+        rows += [(group, []), *((str(world), list(ratios)) for world, *ratios in wide.select("world", *policies).iter_rows())]
+        if len(wide) > 1:
+            foot = part.group_by("policy").agg(mean=pl.col("ratio").log().mean().exp(), worst=pl.col("ratio").max())
+            by_policy = {name: feet for name, *feet in foot.iter_rows()}
+            rows += [(name, [by_policy[policy][k] for policy in policies]) for k, name in enumerate(draw.FEET)]
+    figure, (axes,) = draw.panels([""], theme, height=1.8 + 0.24 * len(rows))
+    figure.set_figwidth(3.6 + 0.62 * len(policies))
+    draw.ratio_table(axes, rows, policies, theme)
     return draw.settled(figure)
 
 

@@ -183,19 +183,28 @@ def times(matrix: Floats, vector: Floats, out: Floats) -> None:
 
 @kernel
 def invert(matrix: Floats) -> None:
-    """Invert a symmetric positive definite matrix in place (Gauss–Jordan; such a matrix needs no pivoting)."""
+    """Invert a symmetric positive definite matrix in place (such a matrix needs no pivoting).
+
+    Gauss–Jordan as symmetric sweeps, which lead to −V⁻¹ and keep all between symmetric: the lower triangle is enough, half
+    the work, and what lies right of the diagonal is room for the pivot's whole row.
+    """
     d = len(matrix)
     for p in range(d):
-        pivot = 1.0 / matrix[p, p]
-        matrix[p, p] = 1.0
-        for j in range(d):
-            matrix[p, j] *= pivot
+        row = matrix[p]
+        for j in range(p + 1, d):
+            row[j] = matrix[j, p]
+        inverse = 1.0 / row[p]
         for i in range(d):
             if i != p:
-                factor = matrix[i, p]
-                matrix[i, p] = 0.0
-                for j in range(d):
-                    matrix[i, j] -= factor * matrix[p, j]
+                other, factor = matrix[i], inverse * row[i]
+                for j in range(i + 1):
+                    other[j] -= factor * row[j]
+                if i > p:
+                    other[p] = factor
+        for j in range(p):
+            row[j] *= inverse
+        row[p] = -inverse
     for i in range(d):
-        for j in range(i):
+        for j in range(i + 1):
+            matrix[i, j] = -matrix[i, j]
             matrix[j, i] = matrix[i, j]

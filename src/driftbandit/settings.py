@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from driftbandit import _check, delay, drift, noise
-from driftbandit.arms import Ball, Ellipsoid, FixedArms
+from driftbandit import _check, delay, drift, noise, trouble
+from driftbandit.arms import Ball, Ellipsoid, FixedArms, axes
 from driftbandit.policies import every
 from driftbandit.policies.base import Policy
 from driftbandit.theory.impossibility import theorem_four_arms
 from driftbandit.theory.tuning import early_period, optimal_period
-from driftbandit.world import UnitArms, World
+from driftbandit.world import UnevenArms, UnitArms, World
 
 Table = Mapping[str, Any]
 
@@ -28,12 +28,21 @@ PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
             "calm-burst": drift.CalmBurst,
             "random-walk": drift.RandomWalk,
             "path": drift.Path,
+            "hidden": trouble.Hidden,
+            "returning": trouble.Returning,
+            "rarer": trouble.Rarer,
+            "late": trouble.Late,
+            "accelerating": trouble.Accelerating,
+            "swaying": trouble.Swaying,
+            "breathing": trouble.Breathing,
         },
         "kind",
     ),
     "arms": (
         {
             "unit": UnitArms,
+            "uneven": UnevenArms,
+            "axes": axes,
             "fixed": FixedArms,
             "ball": Ball,
             "ellipsoid": Ellipsoid,
@@ -41,14 +50,23 @@ PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
         },
         "count",
     ),
-    "noise": ({"gaussian": noise.Gaussian, "uniform": noise.Uniform, "rademacher": noise.Rademacher}, "scale"),
+    "noise": (
+        {
+            "gaussian": noise.Gaussian,
+            "uniform": noise.Uniform,
+            "rademacher": noise.Rademacher,
+            "student-t": noise.StudentT,
+            "alternating": noise.Alternating,
+        },
+        "scale",
+    ),
     "delay": (
         {"fixed": delay.FixedDelay, "uniform": delay.UniformDelay, "geometric": delay.GeometricDelay},
         "longest",
     ),
 }
 DEFAULT_KIND = {"arms": "unit", "noise": "gaussian", "delay": "fixed"}
-WORLD_KEYS = ["dim", "horizon", *PARTS]
+WORLD_KEYS = ["group", "dim", "horizon", *PARTS]  # the group is for people: worlds that are summed up together
 
 # The policies that a memory in rounds describes, whatever each calls it.
 MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
@@ -134,8 +152,10 @@ def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
     if not isinstance(kind, str) or kind not in kinds:
         raise SettingsError(f"[{where}] has no kind {kind!r}; {hint(str(kind), kinds, 0.4)}")
     parameters = inspect.signature(kinds[kind]).parameters
-    check_keys(where, table, parameters)
-    return named(where, kinds[kind], {**{k: v for k, v in shared.items() if k in parameters}, **table})
+    check_keys(where, table, [*parameters, "length"] if part == "drift" else parameters)
+    length = table.pop("length", None)  # any drift may be made longer or shorter
+    made = named(where, kinds[kind], {**{k: v for k, v in shared.items() if k in parameters}, **table})
+    return made if length is None else named(where, trouble.Scaled, {"drift": made, "length": length})
 
 
 def check_policy_table(where: str, table: Table) -> str:
@@ -145,21 +165,27 @@ def check_policy_table(where: str, table: Table) -> str:
         nearest = hint(str(kind), every(), 0.3)
         raise SettingsError(f"[{where}] must name a policy by its kind; {kind!r} is none, {nearest}")
     memory = ["memory", "factor"] if kind in MEMORY else []
-    check_keys(where, table, ["kind", *memory, *inspect.signature(every()[kind]).parameters])
+    check_keys(where, table, ["kind", "told", *memory, *inspect.signature(every()[kind]).parameters])
     return str(kind)
 
 
 def make_policy(where: str, table: Table, world: World, replicate: int | None) -> Policy:
     """The policy that a table describes, told of the world what it needs: dim, noise, horizon, and what it asks for.
 
+    The noise is its sub-Gaussian scale, or its standard deviation where it has none; ‖θ‖ is told where it is not 1.
+
     ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length, or "early" for that of the
     paper's first version; ``factor`` multiplies it.
+    ``told = false`` in the table: told nothing but dim.
     Without a replicate the path is not walked: enough to see whether the table is sound.
     """
     kind = check_policy_table(where, table)
-    given = {key: value for key, value in table.items() if key not in ("kind", "memory", "factor")}
+    given = {key: value for key, value in table.items() if key not in ("kind", "told", "memory", "factor")}
     known = inspect.signature(every()[kind]).parameters
-    told = {"dim": world.dim, "noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
+    told: dict[str, Any] = {"dim": world.dim}
+    if named(where, _check.flag, {"name": "told", "value": table.get("told", True)}):
+        told |= {"noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
+        told["theta_norm"] = getattr(world.drift, "length", None)
     if kind in MEMORY and "memory" in table:
         name, of_memory = MEMORY[kind]
         told[name] = of_memory(memory_rounds(where, table, world, replicate))

@@ -27,9 +27,9 @@ from driftbandit.settings import SettingsError, check_keys, check_policy_table, 
 if TYPE_CHECKING:
     from driftbandit.figures import Figure
 
-KEYS = ["name", "horizon", "replicates", "seed", "checkpoints", "figure", "worlds", "policies"]
+KEYS = ["name", "horizon", "replicates", "seed", "judge_seed", "checkpoints", "figure", "worlds", "policies"]
 BLOCK = 4096
-RESULTS = 1  # raised with every change that moves a number, so that old cells are not taken for new ones
+RESULTS = 2  # raised with every change that moves a number, so that old cells are not taken for new ones
 
 
 class Variant(NamedTuple):
@@ -79,6 +79,7 @@ class Study:
     horizon: int | list[int] | None = None  # for worlds that state none
     replicates: int = 10
     seed: int = 0
+    judge_seed: int | None = None  # kept apart for the last word, when a design is done
     checkpoints: int | list[int] = 100
     figure_kind: str = "regret"
 
@@ -98,7 +99,9 @@ class Study:
         """Build every world and policy once: what is wrong is said before anything runs."""
         self._ledger: Ledger | None = None
         _check.whole("replicates", self.replicates)
-        _check.whole("seed", self.seed, least=0)
+        for name in ("seed", "judge_seed"):
+            if getattr(self, name) is not None:
+                _check.whole(name, getattr(self, name), least=0)
         _check.choice("figure", self.figure_kind, ("regret", "scaling"))
         if not isinstance(self.name, str) or Path(self.name).name != self.name:
             raise SettingsError(f"[study] name must be a word that can name a folder, got {self.name!r}")
@@ -133,25 +136,18 @@ class Study:
         if folder is None:
             folder = tempfile.mkdtemp(prefix="driftbandit-")
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._ledger = ledger = Ledger(Path(folder) / "cells.sqlite")
-        left = self.tasks(ledger.keys())
-        if progress:
-            progress(self.rounds() - sum(task.rounds for task in left))
-        for cells, rounds in run_all(play_task, left, engine, workers, address):
-            ledger.add(cells)
-            if progress:
-                progress(rounds)
+        run_together([self], folder, engine=engine, workers=workers, address=address, progress=progress)
         return self
 
     def tasks(self, done: Collection[str] = ()) -> list[Task]:
-        """What is still to be played, the longest first."""
+        """What is still to be played."""
         tasks = []
         for world, replicate in itertools.product(self.world_variants, range(self.replicates)):
             left = [(policy, key) for policy, key in self._keys(world, replicate) if key not in done]
             if left:
                 policies, keys = zip(*left, strict=True)
                 tasks.append(Task(world, policies, keys, replicate, self.seed, self.checkpoints))
-        return sorted(tasks, key=lambda task: -task.rounds)
+        return tasks
 
     def rounds(self) -> int:
         """How many rounds the whole study plays."""
@@ -211,8 +207,9 @@ class Study:
 
     def _keys(self, world: Variant, replicate: int) -> Iterator[tuple[Variant, str]]:
         """Each policy with the digest of all that its numbers depend on: other settings have other keys."""
+        played_in = {key: value for key, value in world.settings.items() if key != "group"}
         for policy in self.policy_variants:
-            played = [RESULTS, __version__, world.settings, policy.settings, replicate, self.seed, self.checkpoints]
+            played = [RESULTS, __version__, played_in, policy.settings, replicate, self.seed, self.checkpoints]
             yield policy, hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()[:32]
 
     def _finished(self) -> Iterator[tuple[Variant, Variant, int, Cell]]:
@@ -226,6 +223,29 @@ class Study:
         found = self._ledger.read(key for *_, key in cells)
         for (world, policy, replicate, _), cell in zip(cells, found, strict=True):
             yield world, policy, replicate, cell
+
+
+def run_together(
+    studies: Sequence[Study],
+    folder: str | Path,
+    *,
+    engine: str = "threads",
+    workers: int | None = None,
+    address: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Run several studies as one into one ledger, so that no worker waits at the end of each."""
+    ledger = Ledger(Path(folder) / "cells.sqlite")
+    done = ledger.keys()
+    left = sorted((task for study in studies for task in study.tasks(done)), key=lambda task: -task.rounds)
+    for study in studies:
+        study._ledger = ledger
+    if progress:
+        progress(sum(study.rounds() for study in studies) - sum(task.rounds for task in left))
+    for cells, rounds in run_all(play_task, left, engine, workers, address):
+        ledger.add(cells)
+        if progress:
+            progress(rounds)
 
 
 def marks_of(checkpoints: int | list[int], horizon: int) -> Ints:

@@ -26,3 +26,9 @@ class Verdict:
     @property
     def word(self) -> str:
         return {True: "holds", False: "fails", None: "not tested"}[self.holds]
+
+
+def as_markdown(grid: Grid) -> str:
+    """The caption, and the table with numbers to the right."""
+    lines = [grid.headings, ["---", *["---:"] * (len(grid.headings) - 1)], *grid.rows]
+    return "\n".join([f"**{grid.caption}**", "", *(f"| {' | '.join(line)} |" for line in lines), ""])

@@ -42,6 +42,27 @@ class UnitArms:
         return arms
 
 
+@dataclass(frozen=True)
+class UnevenArms(UnitArms):
+    """Random arms with lengths between ``shortest`` and 1, whose j-th feature varies ``decay``^j as much as the first."""
+
+    shortest: float = 1.0
+    decay: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("shortest", "decay"):
+            _check.settle(self, **{name: _check.positive(name, getattr(self, name))})
+            if getattr(self, name) > 1.0:
+                raise ValueError(f"{name} must be at most 1, got {getattr(self, name):g}")
+
+    def draw(self, rng: np.random.Generator, dim: int, sets: int) -> Floats:
+        arms = super().draw(rng, dim, sets) * self.decay ** np.arange(dim)[:, None]
+        lengths = rng.uniform(self.shortest, 1.0, (sets, 1, self.count))
+        arms *= lengths / np.sqrt(np.einsum("sdn,sdn->sn", arms, arms))[:, None, :]
+        return arms
+
+
 class Block(NamedTuple):
     """Consecutive rounds, as a policy meets them."""
 

@@ -1,0 +1,135 @@
+"""Paths that trouble a policy in some way of their own: what hides, returns, comes late, comes seldom, speeds up."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from driftbandit import _check
+from driftbandit._chance import PAGE, Chance
+from driftbandit._types import Floats
+from driftbandit.drift import Drift, Gradual, Plane, UnitDrift, hold, on_circle, on_sphere, turns
+
+
+@dataclass(frozen=True)
+class Hidden(Plane):
+    """θ = ½e_1, and in every second sixth of the horizon some other coordinate is 0.85: e_1's reward never tells."""
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        ends = [horizon * k // 6 for k in range(7)]
+        for sixth, (start, stop) in enumerate(itertools.pairwise(ends)):
+            theta = np.zeros(self.dim)
+            theta[0] = 0.5
+            if sixth % 2:
+                theta[1 + sixth // 2 % (self.dim - 1)] = 0.85
+            yield from hold(theta, stop - start)
+
+
+@dataclass(frozen=True)
+class Returning(UnitDrift):
+    """``count`` vectors from the sphere by turns, each for ``every`` rounds: seasons that change overnight."""
+
+    every: int = field(default=1000, kw_only=True)
+    count: int = field(default=2, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check.settle(self, every=_check.whole("every", self.every), count=_check.whole("count", self.count))
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        for season, start in enumerate(range(0, horizon, self.every)):
+            theta = on_sphere(chance(season % self.count), self.dim)
+            yield from hold(theta, min(self.every, horizon - start))
+
+
+@dataclass(frozen=True)
+class Rarer(UnitDrift):
+    """A new θ from the sphere, each to last twice as long as the one before, the first for ``first`` rounds."""
+
+    first: int = field(default=100, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check.settle(self, first=_check.whole("first", self.first))
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        start = segment = 0
+        while start < horizon:
+            length = min(self.first << segment, horizon - start)
+            yield from hold(on_sphere(chance(segment), self.dim), length)
+            start, segment = start + length, segment + 1
+
+
+@dataclass(frozen=True)
+class Late(UnitDrift):
+    """One change, after the share ``at`` of the rounds."""
+
+    at: float = field(default=0.9, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check.settle(self, at=_check.fraction("at", self.at))
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        change = int(self.at * horizon)
+        yield from hold(on_sphere(chance(0), self.dim), change)
+        yield from hold(on_sphere(chance(1), self.dim), horizon - change)
+
+
+@dataclass(frozen=True)
+class Accelerating(Gradual):
+    """Along the unit circle by ``angle``, at a speed that grows from 0 in proportion to time."""
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        for start in range(0, horizon, PAGE):
+            passed = np.arange(start, min(start + PAGE, horizon)) / max(horizon - 1, 1)
+            yield on_circle(self.dim, self.angle * passed * passed)
+
+
+@dataclass(frozen=True)
+class Cycle(UnitDrift):
+    """A path that repeats every ``period`` rounds around a vector drawn once."""
+
+    period: int = field(default=10_000, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check.settle(self, period=_check.whole("period", self.period))
+
+
+@dataclass(frozen=True)
+class Swaying(Cycle):
+    """The first coordinate goes to and fro between ±√½; the others, √½ long together, stay."""
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        rest = on_sphere(chance(0), self.dim - 1) if self.dim > 1 else np.empty(0)
+        for angle in turns(horizon, self.period):
+            yield np.column_stack([np.cos(angle), np.tile(rest, (len(angle), 1))]) * math.sqrt(0.5)
+
+
+@dataclass(frozen=True)
+class Breathing(Cycle):
+    """One direction, whose length goes from 1 to 0.2 and back: no arm gains on another, only all on none."""
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        theta = on_sphere(chance(0), self.dim)
+        for angle in turns(horizon, self.period):
+            yield np.outer(0.6 + 0.4 * np.cos(angle), theta)
+
+
+@dataclass(frozen=True)
+class Scaled(Drift):
+    """Another drift, ``length`` times as long."""
+
+    drift: Drift
+    length: float = 1.0
+    dim: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check.settle(self, length=_check.positive("length", self.length), dim=self.drift.dim)
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        for page in self.drift.deal(horizon, chance):
+            yield self.length * page
