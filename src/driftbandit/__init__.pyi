@@ -24,12 +24,14 @@ from .noise import StudentT as StudentT
 from .noise import Uniform as Uniform
 from .play import Result as Result
 from .play import play as play
+from .policies.adaptive import AdaptiveUCB as AdaptiveUCB
 from .policies.augmented import DetectionAugmentedUCB as DetectionAugmentedUCB
 from .policies.base import Policy as Policy
 from .policies.bob import BanditOverBandit as BanditOverBandit
 from .policies.cusum import CusumUCB as CusumUCB
 from .policies.decision import Decision as Decision
 from .policies.decision import Estimate as Estimate
+from .policies.detect import DetectUCB as DetectUCB
 from .policies.discounted_ts import DiscountedTS as DiscountedTS
 from .policies.light_weight import LightWeightUCB as LightWeightUCB
 from .policies.master import Master as Master

@@ -86,22 +86,36 @@ def clear(ridge: Ridge) -> None:
 
 
 @kernel
+def forecast(ridge: Ridge, x: Floats) -> tuple[float, float]:
+    """⟨x, θ̂⟩ and the square of x's width; leaves METRIC·x in GAIN."""
+    theta, gain = ridge.vector[THETA], ridge.vector[GAIN]
+    times(ridge.matrix[METRIC], x, gain)
+    mean = square = 0.0
+    for j in range(len(x)):
+        mean += x[j] * theta[j]
+        square += x[j] * gain[j]
+    return mean, square
+
+
+@kernel
 def add(ridge: Ridge, x: Floats, r: float, weight: float) -> float:
     """V += w·x·xᵀ, b += w·r·x by recursive least squares; a weight of −1 removes what was added with 1.
 
     O(d² + nd): the fixed arms' scores follow by the same rank-one formulas (Sherman–Morrison). Returns the divisor
     1 + w‖x‖²: far from 1 either way, digits have cancelled.
     """
+    predicted, square = forecast(ridge, x)
+    return correct(ridge, x, r, weight, predicted, square)
+
+
+@kernel
+def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, q: float) -> float:
+    """``add`` for one who has made the forecast already."""
     d, n = ridge.columns.shape
     v, metric = ridge.matrix[V], ridge.matrix[METRIC]
     b, theta, gain = ridge.vector[B], ridge.vector[THETA], ridge.vector[GAIN]
     mean, square, shadow = ridge.score[MEAN], ridge.score[SQUARE], ridge.score[SHADOW]
 
-    times(metric, x, gain)
-    predicted = q = 0.0
-    for j in range(d):
-        predicted += x[j] * theta[j]
-        q += x[j] * gain[j]
     divisor = 1.0 + weight * q
     step = weight / divisor
     move = step * (r - predicted)
@@ -143,17 +157,32 @@ def absorb(ridge: Ridge, x: Floats, r: float) -> None:
 
 
 @kernel
-def forecast(ridge: Ridge, x: Floats) -> tuple[float, float]:
-    """⟨x, θ̂⟩ and the square of x's width."""
-    theta, metric = ridge.vector[THETA], ridge.matrix[METRIC]
-    mean = square = 0.0
-    for i in range(len(x)):
-        row = 0.0
-        for j in range(len(x)):
-            row += metric[i, j] * x[j]
-        mean += x[i] * theta[i]
-        square += x[i] * row
-    return mean, square
+def fade(ridge: Ridge, keep: float) -> None:
+    """V ← γV, b ← γb: θ̂ stays, its widths grow. What V loses of λI, ``anchor`` gives back."""
+    grow = 1.0 / keep
+    v, metric, b = ridge.matrix[V], ridge.matrix[METRIC], ridge.vector[B]
+    for j in range(len(b)):
+        b[j] *= keep
+        for k in range(len(b)):
+            v[j, k] *= keep
+            metric[j, k] *= grow
+
+
+@kernel
+def anchor(ridge: Ridge, axis: int, weight: float) -> None:
+    """V += w·e_i·e_iᵀ: an observation of 0 along one axis, without a fixed set's scores. O(d²), no inverse."""
+    v, metric = ridge.matrix[V], ridge.matrix[METRIC]
+    theta, gain = ridge.vector[THETA], ridge.vector[GAIN]
+    step = weight / (1.0 + weight * metric[axis, axis])
+    root, move = math.sqrt(step), step * theta[axis]
+    v[axis, axis] += weight
+    for j in range(len(theta)):
+        gain[j] = metric[axis, j]
+        theta[j] -= move * gain[j]
+        gain[j] *= root
+    for j in range(len(theta)):
+        for k in range(len(theta)):
+            metric[j, k] -= gain[j] * gain[k]
 
 
 @kernel

@@ -11,7 +11,7 @@ from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.arms import Ball, Ellipsoid, FixedArms
-from driftbandit.policies.base import Policy
+from driftbandit.policies.confident import ConfidentPolicy
 from driftbandit.policies.decision import Decision
 from driftbandit.policies.restart import NEVER, START, RestartState, new_state, restart
 from driftbandit.policies.verbs import begin, learn
@@ -118,7 +118,7 @@ def _learn(state: AugmentedState, s: int, x: Floats, r: float) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class DetectionAugmentedUCB(Policy):
+class DetectionAugmentedUCB(ConfidentPolicy):
     """Forget everything when an arm's mean has shifted: LinUCB, with forced visits to d arms that span all.
 
     Needs ``horizon`` (T), ``noise`` (R) and the same ``FixedArms`` in every round. LinUCB learns from forced visits too;

@@ -1,8 +1,6 @@
 """What all policies have in common: parameters, select and update, and being values that print, compare and copy."""
 
 import copy
-import math
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -21,7 +19,7 @@ from driftbandit.policies.decision import Decision, Estimate
 from driftbandit.policies.entry import SLACK, decide_convex, decide_kept, decide_rows, take
 from driftbandit.policies.value import Value
 from driftbandit.policies.verbs import begin
-from driftbandit.ridge import METRIC, THETA, Confidence, Ridge, keep_arms
+from driftbandit.ridge import METRIC, THETA, Ridge, keep_arms
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
 MOST_WAITING = 100_000  # decisions remembered until their reward comes; then the oldest are given up
@@ -31,51 +29,28 @@ FLOAT64 = np.dtype(np.float64)
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class Policy(Value, ABC):
-    """An optimist on a ridge estimate: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
+    """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:
         dim: the number of features (d).
-        ridge: the regulariser (λ).
-        delta: the probability that a confidence bound may fail (δ); 1/T when the horizon is given, else 0.01.
-        theta_norm: a bound on the length of the hidden parameter (S).
         arm_norm: a bound on the length of an arm (L); a longer one is an error.
-        noise: the sub-Gaussian scale of the rewards' noise (R).
-        width: a factor on the radius β; 1 is the theory's, less explores less.
-        horizon: the number of rounds, where known (T).
-        seed: fixes how ties are broken.
+        seed: fixes how ties are broken, and all that a policy draws.
 
     A policy belongs to one thread at a time. Parameters are fixed when it is made.
     """
 
     dim: int = field(kw_only=False)
-    ridge: float = 1.0
-    delta: float | None = None
-    theta_norm: float = 1.0
     arm_norm: float = 1.0
-    noise: float = 1.0
-    width: float = 1.0
-    horizon: int | None = None
     seed: Seed = 0
 
     fixed_only: ClassVar[bool] = False  # it cannot play arms that change
-    proved: ClassVar[bool] = True  # its regret bound asks for ‖x‖² ≤ λ
 
     def __post_init__(self) -> None:
         given = [f.name for f in fields(self) if not same(getattr(self, f.name), f.default)]
         self.dim = _check.whole("dim", self.dim)
-        self.theta_norm = _check.positive("theta_norm", self.theta_norm)
         self.arm_norm = _check.positive("arm_norm", self.arm_norm)
-        self.noise = _check.not_negative("noise", self.noise)
-        self.ridge = _check.positive("ridge", self._prior() if self.ridge is None else self.ridge)
-        self.width = _check.not_negative("width", self.width)
-        self.horizon = None if self.horizon is None else _check.whole("horizon", self.horizon)
-        known = max(self.horizon or 100, 2)
-        self.delta = _check.fraction("delta", 1.0 / known if self.delta is None else self.delta)
         self.seed = _check.seed(self.seed)
-        if self.arm_norm**2 > 1e12 * self.ridge:
-            raise ValueError(f"ridge must be at least 1e-12·arm_norm² for float64 to solve it, got {self.ridge:g}")
-        if self.proved and self.arm_norm**2 > self.ridge:
-            warnings.warn("arm_norm² exceeds ridge: the regret bounds are proved for ‖x‖² ≤ λ only", stacklevel=4)
+        self._settle()
         self.state = self._new_state()
         self._given = {name: getattr(self, name) for name in given}
         self.rounds = 0
@@ -83,23 +58,12 @@ class Policy(Value, ABC):
         self._kept: FixedArms | None = None
         self._no_scratch()
 
+    def _settle(self) -> None:
+        """Check and complete the parameters that a kind of policy adds."""
+
     @abstractmethod
     def _new_state(self) -> Any:
         """The state for the compiled loop, empty; settles the policy's own parameters."""
-
-    def _prior(self) -> float:
-        """λ = d(R/S)² where a policy leaves it open: the prior variance S²/d of each coordinate of a θ of length S."""
-        return self.dim * (self.noise / self.theta_norm) ** 2
-
-    def confidence(self) -> Confidence:
-        assert self.delta is not None
-        return Confidence(
-            bias=self.width * math.sqrt(self.ridge) * self.theta_norm,
-            scale=self.width * self.noise,
-            log_term=-2.0 * math.log(self.delta),
-            dim=float(self.dim),
-            rate=self.arm_norm**2 / (self.ridge * self.dim),
-        )
 
     # --- deciding and learning ---------------------------------------------------------------------------------
 
@@ -222,15 +186,3 @@ def same(value: object, default: object) -> bool:
 def is_plain(array: NDArray[Any]) -> bool:
     """Laid out as kernels expect: native float64, contiguous."""
     return array.dtype is FLOAT64 and array.flags.c_contiguous
-
-
-def tuned(policy: Any, name: str, formula: Callable[[int, int, float], Any]) -> Any:
-    """The policy's own parameter as given, or by the theory's formula from horizon and path length."""
-    given, path_length = getattr(policy, name), policy.path_length
-    if given is not None:
-        if path_length is not None:
-            raise ValueError(f"give {name}, or horizon and path_length, not both")
-        return given
-    if policy.horizon is None or path_length is None:
-        raise ValueError(f"{name} must be given, or horizon and path_length to tune it by")
-    return formula(policy.dim, policy.horizon, path_length)

@@ -10,13 +10,13 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._types import Floats, Ints
 from driftbandit.policies import restart, window
-from driftbandit.policies.base import Policy
+from driftbandit.policies.confident import ConfidentPolicy
 from driftbandit.policies.meta import Meta, draw, exp3, exp3_ix, reward
 from driftbandit.policies.verbs import begin, learn, retune
 from driftbandit.ridge import Ridge
 from driftbandit.theory.tuning import episode_length, episode_reward_bound, period_pool
 
-BASES: dict[str, Callable[[Policy, int], Any]] = {"restart": restart.new_state, "window": window.new_state}
+BASES: dict[str, Callable[[ConfidentPolicy, int], Any]] = {"restart": restart.new_state, "window": window.new_state}
 METAS = {"exp3": exp3, "exp3ix": exp3_ix}
 START, CHOICE, EPISODE = 0, 1, 2
 
@@ -54,7 +54,7 @@ def _learn(state: BobState, s: int, x: Floats, r: float) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class BanditOverBandit(Policy):
+class BanditOverBandit(ConfidentPolicy):
     """Forget as often as a bandit over memories finds best. Needs ``horizon`` (T), not the path length.
 
     Episodes of ``episode`` rounds (Δ = ⌈d√T⌉); in each a fresh ``base`` ("restart" or "window") plays a memory from

@@ -8,7 +8,7 @@ import numpy as np
 
 from driftbandit import _check
 from driftbandit._types import Floats, Ints
-from driftbandit.policies.base import Policy
+from driftbandit.policies.confident import ConfidentPolicy
 from driftbandit.policies.restart import NEVER, START, RestartState, new_state, restart
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import Ridge, forecast
@@ -50,7 +50,7 @@ def _learn(state: CusumState, s: int, x: Floats, r: float) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class CusumUCB(Policy):
+class CusumUCB(ConfidentPolicy):
     """Forget everything when the residuals lean one way: a restart once a CUSUM of them exceeds ``threshold``.
 
     Give ``threshold``, or ``horizon`` (T) for ln T; ``noise`` (R) sets the residuals' scale. ``ridge`` is d(R/S)² unless

@@ -9,7 +9,7 @@ import numpy as np
 from driftbandit._compile import kernel
 from driftbandit._types import Floats
 from driftbandit.choice import add_rows
-from driftbandit.policies.base import Policy
+from driftbandit.policies.confident import ConfidentPolicy
 from driftbandit.policies.draws import key_of, normals
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.policies.weight import WeightState, new_state
@@ -62,7 +62,7 @@ def _learn(state: SampleState, s: int, x: Floats, r: float) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class DiscountedTS(Policy):
+class DiscountedTS(ConfidentPolicy):
     """Forget gradually, explore by chance: draw θ̃ from N(θ̂, a²·V⁻¹ṼV⁻¹), a = ``width``·``noise``, and play its best arm.
 
     Give ``discount`` (γ), or ``horizon`` (T) and ``path_length`` (P_T). A late reward gets the weight of its age.

@@ -9,7 +9,7 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
-from driftbandit.policies.base import Policy, tuned
+from driftbandit.policies.confident import ConfidentPolicy, tuned
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import METRIC, THETA, B, Confidence, Ridge, V, invert, new_ridge, radius, rescore, times
 from driftbandit.theory.tuning import optimal_discount
@@ -65,7 +65,7 @@ def _learn(state: LightWeightState, s: int, x: Floats, r: float) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class LightWeightUCB(Policy):
+class LightWeightUCB(ConfidentPolicy):
     """WeightUCB with one covariance: half the memory, a third of the work, the same regret bound.
 
     Give ``discount`` (γ), or ``horizon`` (T) and ``path_length`` (P_T). A late reward gets the weight of its age.

@@ -9,7 +9,7 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
-from driftbandit.policies.base import Policy
+from driftbandit.policies.confident import ConfidentPolicy
 from driftbandit.policies.draws import key_of, uniform
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import (
@@ -170,7 +170,7 @@ def teach(state: MasterState, m: int, x: Floats, r: float) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Master(Policy):
+class Master(ConfidentPolicy):
     """Start over when a test fails: copies of LinUCB at all scales, started at random, of which the shortest plays.
 
     Needs ``horizon`` (T). ``slack`` is a factor on what the tests tolerate; 1 is the theory's. A reward that comes when

@@ -9,7 +9,7 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
-from driftbandit.policies.base import Policy, tuned
+from driftbandit.policies.confident import ConfidentPolicy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
 from driftbandit.ridge import OBSERVED, Confidence, Ridge, absorb, clear, new_ridge, radius
 from driftbandit.theory.tuning import optimal_period
@@ -24,7 +24,7 @@ class RestartState(NamedTuple):
     clock: Ints  # first round of this epoch; first of the next; the period H; then change points, ascending
 
 
-def new_state(policy: Policy, period: int, points: Sequence[int] = ()) -> RestartState:
+def new_state(policy: ConfidentPolicy, period: int, points: Sequence[int] = ()) -> RestartState:
     clock = np.array([0, 0, period, *points], np.int64)
     return RestartState(new_ridge(policy.dim, policy.ridge), policy.confidence(), clock)
 
@@ -60,7 +60,7 @@ def _retune(state: RestartState, t: int, memory: int) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class RestartUCB(Policy):
+class RestartUCB(ConfidentPolicy):
     """Forget everything every ``period`` rounds (H). Constant memory.
 
     Give ``period``, or ``horizon`` (T) and ``path_length`` (P_T) for Theorem 2's H = ⌊d^¼ T^½ P_T^-½⌋. A reward that
@@ -80,7 +80,7 @@ class RestartUCB(Policy):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class StaticUCB(Policy):
+class StaticUCB(ConfidentPolicy):
     """Never forget: LinUCB as in Abbasi-Yadkori et al. (2011). Right only if the world stands still."""
 
     def _new_state(self) -> RestartState:
@@ -88,7 +88,7 @@ class StaticUCB(Policy):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class OracleRestartUCB(Policy):
+class OracleRestartUCB(ConfidentPolicy):
     """Forget everything at the change points it is told: the rounds, counted from 0, in which a new θ begins."""
 
     change_points: Sequence[int]

@@ -10,7 +10,7 @@ from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.choice import add_rows
-from driftbandit.policies.base import Policy, tuned
+from driftbandit.policies.confident import ConfidentPolicy, tuned
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import (
     METRIC,
@@ -106,7 +106,7 @@ def _learn(state: WeightState, s: int, x: Floats, r: float) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class WeightUCB(Policy):
+class WeightUCB(ConfidentPolicy):
     """Forget gradually: a round that is k rounds old weighs ``discount``^k (γ).
 
     Give ``discount``, or ``horizon`` (T) and ``path_length`` (P_T). A late reward gets the weight of its age. Keeps two

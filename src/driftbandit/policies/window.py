@@ -8,7 +8,7 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
-from driftbandit.policies.base import Policy, tuned
+from driftbandit.policies.confident import ConfidentPolicy, tuned
 from driftbandit.policies.verbs import begin, learn, retune
 from driftbandit.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
 from driftbandit.theory.tuning import optimal_window
@@ -27,7 +27,7 @@ class WindowState(NamedTuple):
     rewards: Floats  # (w,)
 
 
-def new_state(policy: Policy, window: int) -> WindowState:
+def new_state(policy: ConfidentPolicy, window: int) -> WindowState:
     if window * policy.dim > 2**33:
         raise ValueError(f"window must fit into memory: {window:,} rows of {policy.dim} numbers are over 64 GiB")
     return WindowState(
@@ -117,7 +117,7 @@ def _retune(state: WindowState, t: int, memory: int) -> None:
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class WindowUCB(Policy):
+class WindowUCB(ConfidentPolicy):
     """Forget what is older than ``window`` rounds (w), one round at a time. Keeps w rows in a ring.
 
     Give ``window``, or ``horizon`` (T) and ``path_length`` (P_T). A reward that comes after its round left the window

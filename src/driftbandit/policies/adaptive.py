@@ -1,0 +1,41 @@
+"""AdaptiveUCB: forgetting led by evidence. No horizon, path length, noise level or memory is given to it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from driftbandit import _check
+from driftbandit.policies.evidence import EvidencePolicy, Rule
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class AdaptiveUCB(EvidencePolicy):
+    """Forget as much as the rewards give reason to: told nothing but the number of features.
+
+    A bank of estimators, with memories of 8, 16, 32, … rewards and one without end, learns from every reward. The longest
+    memory that no shorter one contradicts is played; where one is refuted, it is rebuilt from what came since. Rewards may
+    come late, and count in the order in which they arrive.
+
+    >>> from driftbandit import AdaptiveUCB
+    >>> policy = AdaptiveUCB(2)
+    >>> for _ in range(200):
+    ...     decision = policy.select([[1.0, 0.0], [0.0, 1.0]])
+    ...     policy.update(decision, reward=decision.arm[1])
+    >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
+    1
+
+    Caveat: κ = 2 standard deviations is a calibrated width, not a confidence radius; there is no regret bound.
+    """
+
+    doubt: float = 4.0
+    probe: float = 0.15
+    forgetting: bool = True
+
+    memories: ClassVar[Sequence[int]] = [8 * 2**k for k in range(11)]
+
+    def _rule(self) -> Rule:
+        self.doubt = _check.not_negative("doubt", self.doubt)
+        self.probe = _check.not_negative("probe", self.probe)
+        doubt = self.doubt if self.forgetting else math.inf
+        return Rule(self._kappa, doubt, self.refuted, self.probe, self.noise is not None)

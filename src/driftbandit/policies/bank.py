@@ -1,0 +1,263 @@
+"""A bank of ridge estimators with memories from short to endless, and the evidence between them.
+
+Every estimator learns from every reward and has to predict it first. Where a shorter memory predicts better than a longer
+one, evidence gathers against the longer: a sum of log likelihood ratios that never falls below 0, as in a CUSUM (Page 1954).
+Enough of it refutes an estimator, which is then rebuilt from what refuted it.
+
+Dimensions: K estimators, the last of which never forgets; D features, with the intercept if there is one.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit._compile import kernel
+from driftbandit._types import Floats, Ints
+from driftbandit.ridge import (
+    METRIC,
+    STEPS,
+    THETA,
+    Ridge,
+    V,
+    anchor,
+    correct,
+    fade,
+    forecast,
+    refresh,
+)
+
+LEARNT, MAIN, PLAYED, RESTARTS, SINCE = range(5)  # rows of the clock
+NOISE2, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT = range(7)  # rows of the scale
+ON_TRIAL = 5.0  # evidence left against an estimator rebuilt as a copy: more than doubt, so it has to earn its place again
+CLIP = 9.0  # a residual counts for at most three standard deviations: an outlier, or a change, is not the noise
+STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many
+SETTLE = 8  # rewards per feature after which the scales are trusted
+STALE = 1e12  # a squared residual so many times the noise: the scale was never learnt (the first rewards were all 0)
+FIRST_PENALTY = 0.01  # λ until then, for each feature, in units of an arm's length²
+LEAST_PENALTY, MOST_PENALTY = 1e-6, 100.0  # and its limits afterwards
+LOW = 0.01  # the noise variance starts at this share of the first reward's square: too high a start would linger
+OUTLIER = 16.0  # what is that far off, squared, in standard deviations, tells the estimators no further apart
+MOST_RESTARTS = 256  # whose rounds are remembered
+
+
+class Bank(NamedTuple):
+    features: int  # d: all but the intercept
+    keep: Floats  # (K,): γ_k = 1 − 1/memory; 1 for the last
+    matrix: Floats  # (K + 1, 2, D, D): as in Ridge; the last is scratch
+    vector: Floats  # (K + 1, 3, D)
+    tally: Ints  # (K + 1, 2)
+    columns: Floats  # (D, 0) and …
+    score: Floats  # … (3, 0): the bank keeps no arms' scores
+    evidence: Floats  # (K, K): [j, k] of j against k, where j has the shorter memory
+    onset: Ints  # (K, K): how many rewards had been learnt when it last was 0
+    logs: Floats  # (K, ring): log likelihoods of the last rewards
+    arms: Floats  # (ring, D)
+    rewards: Floats  # (ring,)
+    x: Floats  # (D,): scratch, an arm with its intercept
+    scale: Floats  # noise variance; signal variance a feature; an arm's length²; how many rewards they average; λ; the
+    # feature of the intercept; the first reward, which is taken off all if there is one
+    clock: Ints  # rewards learnt; main estimator; the one played; restarts; when the last one was
+    restarts: Ints  # (MOST_RESTARTS,): a ring of their rounds
+
+
+def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: float | None) -> Bank:
+    dim = features + intercept
+    count, ring = len(memories) + 1, max(128, SETTLE * dim)
+    scale = np.zeros(7)
+    scale[NOISE2] = 0.0 if noise is None else noise * noise
+    return Bank(
+        features,
+        np.array([*(1.0 - 1.0 / memory for memory in memories), 1.0]),
+        np.zeros((count + 1, 2, dim, dim)), np.zeros((count + 1, 3, dim)), np.zeros((count + 1, 2), np.int64),
+        np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros((count, count)), np.zeros((count, count), np.int64),
+        np.zeros((count, ring)), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
+        scale, np.zeros(5, np.int64), np.zeros(MOST_RESTARTS, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def member(bank: Bank, k: int) -> Ridge:
+    return Ridge(bank.scale[PENALTY], bank.matrix[k], bank.vector[k], bank.columns, bank.score, bank.tally[k])
+
+
+@kernel
+def empty(bank: Bank, k: int) -> None:
+    """V = λI."""
+    bank.matrix[k][:] = 0.0
+    bank.vector[k][:] = 0.0
+    bank.tally[k][:] = 0
+    for i in range(len(bank.x)):
+        bank.matrix[k, V, i, i] = bank.scale[PENALTY]
+        bank.matrix[k, METRIC, i, i] = 1.0 / bank.scale[PENALTY]
+
+
+@kernel
+def duplicate(bank: Bank, source: int, target: int) -> None:
+    for part in range(2):
+        for i in range(len(bank.x)):
+            for j in range(len(bank.x)):
+                bank.matrix[target, part, i, j] = bank.matrix[source, part, i, j]
+    for part in range(3):
+        for i in range(len(bank.x)):
+            bank.vector[target, part, i] = bank.vector[source, part, i]
+    bank.tally[target, STEPS] = bank.tally[source, STEPS]
+
+
+@kernel
+def predict_and_learn(bank: Bank, k: int, keep: float, n: int, x: Floats, r: float) -> tuple[float, float]:
+    """Forget a little, predict the n-th reward, learn it. Returns the residual and its variance in units of the noise's."""
+    ridge = member(bank, k)
+    if keep < 1.0:
+        fade(ridge, keep)
+        turns = max(1, int(1.0 / (1.0 - keep)) // 64)  # a long memory loses so little of λI that a turn now and then will do
+        if n % turns == 0:
+            anchor(ridge, n // turns % len(x), len(x) * (1.0 - math.pow(keep, turns)) * bank.scale[PENALTY])
+    mean, square = forecast(ridge, x)
+    square = max(square, 0.0)
+    if correct(ridge, x, r, 1.0, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
+        refresh(ridge)
+    return r - mean, 1.0 + square
+
+
+@kernel
+def log_likelihood(bank: Bank, residual: float, variance: float) -> float:
+    """Of N(0, R̂²·variance), less what is the same for all; beyond five deviations all are equally wrong: an outlier."""
+    square = residual * residual / (bank.scale[NOISE2] * variance)
+    return -0.5 * (math.log(variance) + min(square, OUTLIER))
+
+
+@kernel
+def fit(bank: Bank, k: int, first: int) -> float:
+    """Into the scratch place: estimator k as it would be had it begun with reward ``first``. Its log likelihood since."""
+    scratch, ring = len(bank.keep), len(bank.rewards)
+    empty(bank, scratch)
+    total = 0.0
+    for n in range(first, bank.clock[LEARNT]):
+        slot = n % ring
+        residual, variance = predict_and_learn(bank, scratch, bank.keep[k], n, bank.arms[slot], bank.rewards[slot])
+        total += log_likelihood(bank, residual, variance)
+    return total
+
+
+@kernel
+def rebuild(bank: Bank, j: int, k: int) -> None:
+    """Replace k, which j refutes, by what predicts better since the evidence began: a fresh start then, or a copy of j.
+
+    After a jump the fresh start is better, and goes on with a clean slate. In a drift the copy is: k forgot too slowly and
+    will again, so it stays on trial until it has predicted better than j for a while.
+    """
+    count, ring, now = len(bank.keep), len(bank.rewards), bank.clock[LEARNT]
+    first = max(bank.onset[j, k], now - ring)
+    fresh, copied = fit(bank, k, first), 0.0
+    for n in range(first, now):
+        copied += bank.logs[j, n % ring]
+    duplicate(bank, count if fresh >= copied else j, k)
+    for i in range(k):
+        bank.evidence[i, k] = 0.0 if fresh >= copied else ON_TRIAL
+        bank.onset[i, k] = now
+    for longer in range(k + 1, count):
+        bank.evidence[k, longer] = bank.evidence[j, longer]
+        bank.onset[k, longer] = bank.onset[j, longer]
+
+
+@kernel
+def against(bank: Bank, k: int) -> int:
+    """The estimator with the most evidence against k: k itself if there is none."""
+    worst = k
+    for j in range(k):
+        if bank.evidence[j, k] > bank.evidence[worst, k]:
+            worst = j
+    return worst
+
+
+@kernel
+def observe(bank: Bank, t: int, arm: Floats, reward: float, told: bool, refuted: float) -> None:
+    """Let every estimator predict and learn a reward, weigh the evidence, rebuild what is refuted."""
+    count, ring, n = len(bank.keep), len(bank.rewards), bank.clock[LEARNT]
+    scale, clock, evidence, x = bank.scale, bank.clock, bank.evidence, bank.x
+    if n == 0:
+        start(bank, arm, reward, told)
+    for i in range(len(arm)):
+        x[i] = arm[i]
+    if len(x) > len(arm):
+        x[len(arm)] = scale[CONSTANT]
+    r = reward - scale[SHIFT]
+    slot, main = n % ring, clock[MAIN]
+    square = 0.0
+    for k in range(count):
+        residual, variance = predict_and_learn(bank, k, bank.keep[k], n, x, r)
+        bank.logs[k, slot] = log_likelihood(bank, residual, variance)
+        if k == main:
+            square = residual * residual / variance
+    for i in range(len(x)):
+        bank.arms[slot, i] = x[i]
+    bank.rewards[slot] = r
+    clock[LEARNT] = n + 1
+    for k in range(1, count):
+        for j in range(k):
+            evidence[j, k] += bank.logs[j, slot] - bank.logs[k, slot]
+            if evidence[j, k] <= 0.0:
+                evidence[j, k] = 0.0
+                bank.onset[j, k] = n + 1
+    for k in range(1, count):
+        j = against(bank, k)
+        if evidence[j, k] > refuted:
+            if k == count - 1:
+                bank.restarts[clock[RESTARTS] % MOST_RESTARTS] = t
+                clock[RESTARTS] += 1
+                clock[SINCE] = n + 1
+            rebuild(bank, j, k)
+    learn_scales(bank, square, told)
+
+
+@kernel
+def start(bank: Bank, arm: Floats, reward: float, told: bool) -> None:
+    """The first reward and its arm set the units."""
+    scale, dim = bank.scale, len(bank.x)
+    length = 0.0
+    for i in range(len(arm)):
+        length += arm[i] * arm[i]
+    length = length if length > 0.0 else 1.0
+    if dim > len(arm):
+        scale[CONSTANT] = math.sqrt(length)
+        scale[SHIFT] = reward
+    scale[PENALTY] = FIRST_PENALTY * dim * length
+    if not told:
+        scale[NOISE2] = max(LOW * reward * reward, 1e-200)
+    for k in range(len(bank.keep)):
+        empty(bank, k)
+
+
+@kernel
+def learn_scales(bank: Bank, square: float, told: bool) -> None:
+    """The noise from standardised residuals; λ as the ratio of noise to signal, by MacKay's evidence framework (1992).
+
+    The signal's variance a feature is ‖θ̂‖²/(d − λ·tr V⁻¹), which counts only the features that the data speak of: so that λ
+    does not grow because some were never tried.
+    """
+    scale, main, d, n = bank.scale, bank.clock[MAIN], bank.features, bank.clock[LEARNT]
+    signal = trace = length = 0.0
+    for i in range(d):
+        signal += bank.vector[main, THETA, i] ** 2
+        trace += bank.matrix[main, METRIC, i, i]
+        length += bank.x[i] ** 2
+    scale[WEIGHT] = min(scale[WEIGHT] + 1.0, STEADY)
+    scale[LENGTH2] += (length - scale[LENGTH2]) / scale[WEIGHT]
+    scale[SIGNAL2] += (signal / min(max(d - scale[PENALTY] * trace, 1.0), float(d)) - scale[SIGNAL2]) / scale[WEIGHT]
+    if not told:
+        if square > STALE * scale[NOISE2]:
+            scale[NOISE2] = LOW * square
+            scale[WEIGHT] = 1.0
+        else:
+            scale[NOISE2] += (min(square, CLIP * scale[NOISE2]) - scale[NOISE2]) / (scale[WEIGHT] + 1.0)
+    if n >= SETTLE * len(bank.x):
+        ratio = scale[NOISE2] / max(scale[SIGNAL2], 1e-200)
+        scale[PENALTY] = min(max(ratio, LEAST_PENALTY * scale[LENGTH2]), MOST_PENALTY * scale[LENGTH2])
+        if n == SETTLE * len(bank.x):  # now that the units are known, begin again with what has been seen
+            for k in range(len(bank.keep)):
+                fit(bank, k, 0)
+                duplicate(bank, len(bank.keep), k)
+            bank.evidence[:] = 0.0
+            bank.onset[:] = n

@@ -1,0 +1,25 @@
+"""DetectUCB: restarts when there is evidence for one, the paper's open question (its Section 6), in constant memory."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from driftbandit.policies.evidence import EvidencePolicy, Rule
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class DetectUCB(EvidencePolicy):
+    """Never forget, until a shorter memory proves you wrong; then begin again with what came since.
+
+    Epochs as long as the world lets them be. Three challengers, with memories of 8, 64 and 512 rewards, watch the estimator
+    that is played, which is rebuilt once one of them refutes it. A third of AdaptiveUCB's cost; best where changes are
+    abrupt. Rewards may come late, and count in the order in which they arrive.
+
+    Caveat: no regret bound, and a change that does not show at the arms it plays is never found.
+    """
+
+    memories: ClassVar[Sequence[int]] = [8, 64, 512]
+
+    def _rule(self) -> Rule:
+        return Rule(self._kappa, math.inf, self.refuted, 0.0, self.noise is not None)

@@ -1,0 +1,217 @@
+"""Policies led by evidence: which estimator of a bank to play, when to try another, and what they can say of themselves."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from driftbandit import _check
+from driftbandit._compile import kernel
+from driftbandit._types import Floats
+from driftbandit.policies.bank import (
+    LEARNT,
+    MAIN,
+    MOST_RESTARTS,
+    NOISE2,
+    PENALTY,
+    PLAYED,
+    RESTARTS,
+    SINCE,
+    Bank,
+    against,
+    new_bank,
+    observe,
+)
+from driftbandit.policies.base import Policy
+from driftbandit.policies.diary import FILLED, Diary, due, new_diary, note
+from driftbandit.policies.verbs import begin, learn
+from driftbandit.ridge import METRIC, THETA, Ridge, V, new_ridge, rescore
+
+if TYPE_CHECKING:
+    import polars as pl
+
+REACH = 0.5  # a probe asks an estimator that forgets about as fast as d probes come
+WIDER = 2.0  # and believes in changes twice as large as what has been seen
+
+
+class Rule(NamedTuple):
+    """What distinguishes one such policy from another."""
+
+    width: float  # κ, in standard deviations; below 0 the theory's radius
+    doubt: float  # evidence against an estimator that keeps it from being played
+    refuted: float  # evidence that has it rebuilt
+    probe: float  # c in the chance c√(d/n) of a probe, n rewards after a restart
+    told: bool  # the noise is known
+
+
+class EvidenceState(NamedTuple):
+    ridge: Ridge  # what is played: θ̂ and METRIC of an estimator, and the scores of fixed arms
+    bank: Bank
+    rule: Rule
+    diary: Diary
+
+
+@kernel
+def longest_unrefuted(bank: Bank, doubt: float) -> int:
+    """The longest memory that nothing shorter contradicts: never forget without evidence."""
+    for k in range(len(bank.keep) - 1, 0, -1):
+        if bank.evidence[against(bank, k), k] <= doubt:
+            return k
+    return 0
+
+
+@kernel
+def probed(bank: Bank, main: int, chance: float, u: float) -> int:
+    """Now and then an estimator that has forgotten what was not played lately, so that a change there is found."""
+    if u >= chance:
+        return main
+    d, k = len(bank.x), 0
+    while k < len(bank.keep) - 2 and (1.0 - bank.keep[k]) * REACH * d > chance:
+        k += 1
+    forgotten = 0.0  # how many of d directions it knows nothing of
+    for i in range(d):
+        forgotten += bank.scale[PENALTY] * bank.matrix[k, METRIC, i, i]
+    return k if u * d < chance * 3.0 * forgotten else main
+
+
+@kernel
+def theoretical(bank: Bank, k: int) -> float:
+    """The radius of eq. 9 in units of the noise, at δ = 1/t, from the scales as learnt."""
+    d, trace = len(bank.x), 0.0
+    for i in range(d):
+        trace += bank.matrix[k, V, i, i]
+    logarithm = 2.0 * math.log(bank.clock[LEARNT] + 2.0) + d * math.log(max(trace / (d * bank.scale[PENALTY]), 1.0))
+    return math.sqrt(d) + math.sqrt(logarithm)
+
+
+@begin.of(EvidenceState)
+def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
+    bank, rule, ridge = state.bank, state.rule, state.ridge
+    if bank.clock[LEARNT] == 0:
+        return 0.0  # nothing is known, so all arms tie
+    d = bank.features
+    main = longest_unrefuted(bank, rule.doubt)
+    since = bank.clock[LEARNT] - bank.clock[SINCE]
+    played = probed(bank, main, rule.probe * math.sqrt(d / (since + d)), luck[2])
+    bank.clock[MAIN], bank.clock[PLAYED] = main, played
+    for i in range(d):
+        ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is led by what is known
+        for j in range(d):
+            ridge.matrix[METRIC, i, j] = bank.matrix[played, METRIC, i, j]
+    rescore(ridge)
+    width = theoretical(bank, main) if rule.width < 0.0 else rule.width
+    return math.sqrt(bank.scale[NOISE2]) * width * (1.0 if played == main else WIDER)
+
+
+@learn.of(EvidenceState)
+def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
+    bank = state.bank
+    observe(bank, s, x, r, state.rule.told, state.rule.refuted)
+    if due(state.diary, r):
+        main = bank.clock[MAIN]
+        doubt = bank.evidence[against(bank, main), main]
+        note(state.diary, s, in_use(bank), doubt, math.sqrt(bank.scale[NOISE2]), bank.clock[RESTARTS], state.ridge)
+
+
+@kernel
+def in_use(bank: Bank) -> float:
+    """The memory of the main estimator, in rewards: its own, or as many as there were since it began."""
+    main, learnt = bank.clock[MAIN], float(bank.clock[LEARNT] - bank.clock[SINCE])
+    if main == len(bank.keep) - 1:
+        return learnt
+    return min(1.0 / (1.0 - bank.keep[main]), float(bank.clock[LEARNT]))
+
+
+class Status(NamedTuple):
+    """What a policy led by evidence believes now."""
+
+    memory: float  # rewards that the estimate in use remembers
+    restarts: list[int]  # the rounds in which the longest memory was found wrong and rebuilt, the last 256 of them
+    evidence: float  # against the estimate in use, in nats: what a shorter memory would have predicted better
+    noise: float  # the standard deviation of the rewards' noise, as learnt
+    theta: Floats  # θ̂
+    widths: Floats  # of its coordinates: how far each may be off
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class EvidencePolicy(Policy):
+    """What AdaptiveUCB and DetectUCB share.
+
+    Parameters:
+        dim: the number of features (d).
+        intercept: learn a constant that all rewards have in common too. Needed where rewards have one (a base rate) that no
+            feature carries; it costs the exploration of one more feature.
+        width: how optimistic, in standard deviations (κ); "theory" for the radius of eq. 9.
+        noise: the noise's standard deviation, if it is not to be learnt.
+        arm_norm: a bound on the length of an arm, if a longer one is to be an error.
+        seed: fixes how ties are broken and when it probes.
+    """
+
+    arm_norm: float = _check.LARGEST
+    intercept: bool = False
+    width: float | str = 2.0
+    noise: float | None = None
+    refuted: float = 10.0
+
+    memories: ClassVar[Sequence[int]]
+
+    def _rule(self) -> Rule:
+        raise NotImplementedError
+
+    def _settle(self) -> None:
+        self.intercept = _check.flag("intercept", self.intercept)
+        if self.width != "theory":
+            self.width = _check.not_negative("width", self.width)  # type: ignore[arg-type]
+        self.noise = None if self.noise is None else _check.positive("noise", self.noise)
+        self.refuted = _check.positive("refuted", self.refuted)
+
+    def _new_state(self) -> EvidenceState:
+        ridge = new_ridge(self.dim, 1.0)
+        bank = new_bank(self.dim, self.intercept, self.memories, self.noise)
+        return EvidenceState(ridge, bank, self._rule(), new_diary(self.dim))
+
+    def _is_sound(self) -> bool:
+        clock, count, notes = self.state.bank.clock, len(self.state.bank.keep), self.state.diary.clock
+        return bool(
+            (clock >= 0).all() and clock[MAIN] < count and clock[PLAYED] < count
+            and 0 <= notes[FILLED] <= len(self.state.diary.notes) and (notes[1:] >= 0).all()
+        )  # fmt: skip
+
+    @property
+    def _kappa(self) -> float:
+        return -1.0 if self.width == "theory" else float(self.width)
+
+    def status(self) -> Status:
+        """What it believes, and why: see ``Status``."""
+        bank, main = self.state.bank, int(self.state.bank.clock[MAIN])
+        noise, d = math.sqrt(bank.scale[NOISE2]), self.dim
+        count = int(bank.clock[RESTARTS])
+        recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
+        variance = np.diagonal(bank.matrix[main, METRIC])[:d]
+        width = float(theoretical(bank, main)) if self.width == "theory" and count_of(bank) else self._kappa
+        return Status(
+            float(in_use(bank)), recent, float(bank.evidence[against(bank, main), main]), noise,
+            bank.vector[main, THETA, :d].copy(), width * noise * np.sqrt(np.maximum(variance, 0.0)),
+        )  # fmt: skip
+
+    def history(self) -> "pl.DataFrame":
+        """The same over time: one row a note, at most 512 of them, evenly spaced; rewards are means since the last."""
+        import polars as pl
+
+        diary, d = self.state.diary, self.dim
+        notes = diary.notes[: diary.clock[FILLED]]
+        width = np.sqrt(np.maximum(notes[:, 6 + d :], 0.0)) * notes[:, [3]] * max(self._kappa, 0.0)
+        return pl.DataFrame(
+            {
+                "round": notes[:, 0].astype(np.int64), "memory": notes[:, 1], "evidence": notes[:, 2],
+                "noise": notes[:, 3], "restarts": notes[:, 4].astype(np.int64), "reward": notes[:, 5],
+                **{f"theta_{i}": notes[:, 6 + i] for i in range(d)},
+                **{f"width_{i}": width[:, i] for i in range(d)},
+            }
+        )  # fmt: skip
+
+
+def count_of(bank: Any) -> int:
+    return int(bank.clock[LEARNT])
