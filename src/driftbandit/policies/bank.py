@@ -38,7 +38,7 @@ STALE = 1e12  # a squared residual so many times the noise: the scale was never 
 FIRST_PENALTY = 0.01  # λ until then, for each feature, in units of an arm's length²
 LEAST_PENALTY, MOST_PENALTY = 1e-6, 100.0  # and its limits afterwards
 LOW = 0.01  # the noise variance starts at this share of the first reward's square: too high a start would linger
-OUTLIER = 16.0  # what is that far off, squared, in standard deviations, tells the estimators no further apart
+OUTLIER = 6.0  # nats: the most that one reward may speak against an estimator, so that one alone never refutes
 MOST_RESTARTS = 256  # whose rounds are remembered
 
 
@@ -123,9 +123,8 @@ def predict_and_learn(bank: Bank, k: int, keep: float, n: int, x: Floats, r: flo
 
 @kernel
 def log_likelihood(bank: Bank, residual: float, variance: float) -> float:
-    """Of N(0, R̂²·variance), less what is the same for all; beyond five deviations all are equally wrong: an outlier."""
-    square = residual * residual / (bank.scale[NOISE2] * variance)
-    return -0.5 * (math.log(variance) + min(square, OUTLIER))
+    """Of N(0, R̂²·variance), less what is the same for all estimators."""
+    return -0.5 * (math.log(variance) + residual * residual / (bank.scale[NOISE2] * variance))
 
 
 @kernel
@@ -197,7 +196,7 @@ def observe(bank: Bank, t: int, arm: Floats, reward: float, told: bool, refuted:
     clock[LEARNT] = n + 1
     for k in range(1, count):
         for j in range(k):
-            evidence[j, k] += bank.logs[j, slot] - bank.logs[k, slot]
+            evidence[j, k] += min(bank.logs[j, slot] - bank.logs[k, slot], OUTLIER)
             if evidence[j, k] <= 0.0:
                 evidence[j, k] = 0.0
                 bank.onset[j, k] = n + 1
