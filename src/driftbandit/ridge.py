@@ -157,15 +157,27 @@ def absorb(ridge: Ridge, x: Floats, r: float) -> None:
 
 
 @kernel
-def fade(ridge: Ridge, keep: float) -> None:
-    """V ← γV, b ← γb: θ̂ stays, its widths grow. What V loses of λI, ``anchor`` gives back."""
-    grow = 1.0 / keep
+def fade(ridge: Ridge, keep: float, features: int) -> None:
+    """V ← γV, b ← γb: θ̂ stays, its widths grow. What V loses of λI, ``anchor`` gives back.
+
+    Coordinates from ``features`` on are constants and do not fade: V ← DVD with D = √γ on the others, 1 on these.
+    """
     v, metric, b = ridge.matrix[V], ridge.matrix[METRIC], ridge.vector[B]
-    for j in range(len(b)):
+    d, grow = len(b), 1.0 / keep
+    for j in range(features):
         b[j] *= keep
-        for k in range(len(b)):
+        for k in range(features):
             v[j, k] *= keep
             metric[j, k] *= grow
+    if features < d:
+        root = math.sqrt(keep)
+        for j in range(features):
+            for k in range(features, d):
+                v[j, k] *= root
+                v[k, j] *= root
+                metric[j, k] /= root
+                metric[k, j] /= root
+        times(v, ridge.vector[THETA], b)
 
 
 @kernel

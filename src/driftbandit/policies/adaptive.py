@@ -38,4 +38,4 @@ class AdaptiveUCB(EvidencePolicy):
         self.doubt = _check.not_negative("doubt", self.doubt)
         self.probe = _check.not_negative("probe", self.probe)
         doubt = self.doubt if self.forgetting else math.inf
-        return Rule(self._kappa, doubt, self.refuted, self.probe, self.noise is not None)
+        return Rule(self._kappa, doubt, self.refuted, self.probe, self.noise_known)

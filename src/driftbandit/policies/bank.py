@@ -19,6 +19,7 @@ from driftbandit.ridge import (
     METRIC,
     STEPS,
     THETA,
+    B,
     Ridge,
     V,
     anchor,
@@ -110,10 +111,11 @@ def predict_and_learn(bank: Bank, k: int, keep: float, n: int, x: Floats, r: flo
     """Forget a little, predict the n-th reward, learn it. Returns the residual and its variance in units of the noise's."""
     ridge = member(bank, k)
     if keep < 1.0:
-        fade(ridge, keep)
+        fade(ridge, keep, bank.features)
         turns = max(1, int(1.0 / (1.0 - keep)) // 64)  # a long memory loses so little of λI that a turn now and then will do
         if n % turns == 0:
-            anchor(ridge, n // turns % len(x), len(x) * (1.0 - math.pow(keep, turns)) * bank.scale[PENALTY])
+            axis, weight = n // turns % bank.features, bank.features * (1.0 - math.pow(keep, turns))
+            anchor(ridge, axis, weight * bank.scale[PENALTY])
     mean, square = forecast(ridge, x)
     square = max(square, 0.0)
     if correct(ridge, x, r, 1.0, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
@@ -128,10 +130,22 @@ def log_likelihood(bank: Bank, residual: float, variance: float) -> float:
 
 
 @kernel
+def remember_constant(bank: Bank, k: int) -> None:
+    """Give an empty estimator what the main one knows of the intercept: θ changes, the constant does not."""
+    c, main = bank.features, bank.clock[MAIN]
+    variance = min(max(bank.matrix[main, METRIC, c, c], 1e-12), 1.0 / bank.scale[PENALTY])
+    bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = 1.0 / variance, variance
+    bank.vector[k, THETA, c] = bank.vector[main, THETA, c]
+    bank.vector[k, B, c] = bank.vector[main, THETA, c] / variance
+
+
+@kernel
 def fit(bank: Bank, k: int, first: int) -> float:
     """Into the scratch place: estimator k as it would be had it begun with reward ``first``. Its log likelihood since."""
     scratch, ring = len(bank.keep), len(bank.rewards)
     empty(bank, scratch)
+    if first > 0 and bank.features < len(bank.x):
+        remember_constant(bank, scratch)
     total = 0.0
     for n in range(first, bank.clock[LEARNT]):
         slot = n % ring
@@ -177,7 +191,7 @@ def observe(bank: Bank, t: int, arm: Floats, reward: float, told: bool, refuted:
     count, ring, n = len(bank.keep), len(bank.rewards), bank.clock[LEARNT]
     scale, clock, evidence, x = bank.scale, bank.clock, bank.evidence, bank.x
     if n == 0:
-        start(bank, arm, reward, told)
+        start(bank, arm, reward)
     for i in range(len(arm)):
         x[i] = arm[i]
     if len(x) > len(arm):
@@ -212,7 +226,7 @@ def observe(bank: Bank, t: int, arm: Floats, reward: float, told: bool, refuted:
 
 
 @kernel
-def start(bank: Bank, arm: Floats, reward: float, told: bool) -> None:
+def start(bank: Bank, arm: Floats, reward: float) -> None:
     """The first reward and its arm set the units."""
     scale, dim = bank.scale, len(bank.x)
     length = 0.0
@@ -223,8 +237,8 @@ def start(bank: Bank, arm: Floats, reward: float, told: bool) -> None:
         scale[CONSTANT] = math.sqrt(length)
         scale[SHIFT] = reward
     scale[PENALTY] = FIRST_PENALTY * dim * length
-    if not told:
-        scale[NOISE2] = max(LOW * reward * reward, 1e-200)
+    if scale[NOISE2] == 0.0:
+        scale[NOISE2] = max(LOW * (reward - scale[SHIFT]) ** 2, 1e-200)
     for k in range(len(bank.keep)):
         empty(bank, k)
 

@@ -22,4 +22,4 @@ class DetectUCB(EvidencePolicy):
     memories: ClassVar[Sequence[int]] = [8, 64, 512]
 
     def _rule(self) -> Rule:
-        return Rule(self._kappa, math.inf, self.refuted, 0.0, self.noise is not None)
+        return Rule(self._kappa, math.inf, self.refuted, 0.0, self.noise_known)

@@ -144,7 +144,7 @@ class EvidencePolicy(Policy):
         intercept: learn a constant that all rewards have in common too. Needed where rewards have one (a base rate) that no
             feature carries; it costs the exploration of one more feature.
         width: how optimistic, in standard deviations (κ); "theory" for the radius of eq. 9.
-        noise: the noise's standard deviation, if it is not to be learnt.
+        noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         seed: fixes how ties are broken and when it probes.
     """
@@ -153,6 +153,7 @@ class EvidencePolicy(Policy):
     intercept: bool = False
     width: float | str = 2.0
     noise: float | None = None
+    noise_known: bool = False
     refuted: float = 10.0
 
     memories: ClassVar[Sequence[int]]
@@ -165,6 +166,9 @@ class EvidencePolicy(Policy):
         if self.width != "theory":
             self.width = _check.not_negative("width", self.width)  # type: ignore[arg-type]
         self.noise = None if self.noise is None else _check.positive("noise", self.noise)
+        self.noise_known = _check.flag("noise_known", self.noise_known)
+        if self.noise_known and self.noise is None:
+            raise ValueError("noise must be given if noise_known")
         self.refuted = _check.positive("refuted", self.refuted)
 
     def _new_state(self) -> EvidenceState:
