@@ -3,9 +3,11 @@
 import numpy as np
 
 from driftbandit import (
+    AdaptiveUCB,
     BanditOverBandit,
     CusumUCB,
     DetectionAugmentedUCB,
+    DetectUCB,
     DiscountedTS,
     LightWeightUCB,
     Master,
@@ -39,6 +41,9 @@ def every_policy(dim: int, scale: int = 100, seed: int = 0, fixed: bool = False)
         "cusum": CusumUCB(dim, horizon=horizon, noise=0.3, seed=seed),
         "discounted-ts": DiscountedTS(dim, discount=1 - 1 / scale, noise=0.3, seed=seed),
         "master": Master(dim, horizon=horizon, noise=0.3, slack=3e-4, seed=seed),
+        "adaptive": AdaptiveUCB(dim, seed=seed),
+        "adaptive-intercept": AdaptiveUCB(dim, intercept=True, probe=1.0, seed=seed),
+        "detect": DetectUCB(dim, seed=seed),
         "bob": BanditOverBandit(dim, horizon=horizon, episode=2 * scale, pool=pool, noise=0.3, seed=seed),
         "bob-window": BanditOverBandit(
             dim,

@@ -289,4 +289,6 @@ TWINS: dict[str, type[Naive]] = {
 
 
 def twin_of(policy: Any) -> Naive:
-    return TWINS[type(policy).__name__](policy)
+    from naive_evidence import NaiveEvidence  # which is built on this file
+
+    return {**TWINS, "AdaptiveUCB": NaiveEvidence, "DetectUCB": NaiveEvidence}[type(policy).__name__](policy)

@@ -20,11 +20,11 @@ from driftbandit.tables import Verdict
 ROOT = Path(__file__).parent.parent
 
 PUBLIC = """
-    Abrupt Accelerating Alternating Ball BanditOverBandit Block Breathing CalmBurst Constant CusumUCB Decision DelayArray
-    DetectionAugmentedUCB DiscountedTS Ellipsoid Estimate FixedArms FixedDelay Gaussian GeometricDelay Gradual Hidden Late
-    LightWeightUCB Master NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk Rarer RestartUCB Result Returning
-    Scaled Seasonal SettingsError StaticUCB StudentT Study Swaying Switching UnevenArms Uniform UniformDelay UnitArms
-    WeightUCB WindowUCB World axes checks play theory
+    Abrupt Accelerating AdaptiveUCB Alternating Ball BanditOverBandit Block Breathing CalmBurst Constant CusumUCB Decision
+    DelayArray DetectUCB DetectionAugmentedUCB DiscountedTS Ellipsoid Estimate FixedArms FixedDelay Gaussian GeometricDelay
+    Gradual Hidden Late LightWeightUCB Master NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk Rarer RestartUCB
+    Result Returning Scaled Seasonal SettingsError StaticUCB StudentT Study Swaying Switching UnevenArms Uniform
+    UniformDelay UnitArms WeightUCB WindowUCB World axes checks play theory
 """
 
 PROBE = """

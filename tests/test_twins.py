@@ -17,7 +17,8 @@ SHAPES = [(1, 3), (2, 20), (5, 7), (12, 30)]
 @pytest.mark.parametrize(("dim", "n"), SHAPES)
 @pytest.mark.parametrize(("kind", "arms"), CASES)
 def test_same_choices_as_the_naive_twin(kind: str, dim: int, n: int, arms: str, delayed: bool) -> None:
-    total = rounds(2000, 90)
+    costly = kind.startswith(("adaptive", "detect"))  # a dozen estimators, each solved afresh several times a round
+    total = rounds(500 if costly else 2000, 90)
     policy = every_policy(dim, scale=rounds(150, 20), seed=7, fixed=True)[kind]
     twin = twin_of(policy)
     rng = np.random.default_rng([dim, n, delayed])

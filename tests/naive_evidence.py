@@ -1,0 +1,154 @@
+"""The twin of AdaptiveUCB and DetectUCB: V and b of each estimator, a NumPy solve wherever anything is asked of them."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from driftbandit._chance import luck
+from driftbandit._types import Floats
+from naive import Naive
+
+
+class Member:
+    """One estimator; ``precision`` is the prior's, along each axis."""
+
+    def __init__(self, precision: Floats, mean: Floats) -> None:
+        self.V, self.b = np.diag(precision), precision * mean
+
+    @property
+    def metric(self) -> Floats:
+        return np.linalg.inv(self.V)
+
+    @property
+    def theta(self) -> Floats:
+        return np.linalg.solve(self.V, self.b)
+
+    def copy(self) -> "Member":
+        twin = Member(np.ones(len(self.b)), np.zeros(len(self.b)))
+        twin.V, twin.b = self.V.copy(), self.b.copy()
+        return twin
+
+    def step(self, n: int, memory: float, features: int, penalty: float, x: Floats, r: float) -> tuple[float, float]:
+        if memory < math.inf:
+            keep, theta = 1 - 1 / memory, self.theta
+            fade = np.where(np.arange(len(x)) < features, math.sqrt(keep), 1.0)
+            self.V = fade[:, None] * self.V * fade
+            self.b = self.V @ theta
+            turns = max(1, int(1 / (1 - keep)) // 64)
+            if n % turns == 0:
+                axis = n // turns % features
+                self.V[axis, axis] += features * (1 - keep**turns) * penalty
+        residual, variance = r - x @ self.theta, 1 + x @ np.linalg.solve(self.V, x)
+        self.V, self.b = self.V + np.outer(x, x), self.b + r * x
+        return float(residual), float(variance)
+
+
+class NaiveEvidence(Naive):
+    def __init__(self, policy: Any, most: int = 4096) -> None:
+        super().__init__(policy, most)
+        rule = policy._rule()
+        self.doubt, self.refuted, self.probe = rule.doubt, rule.refuted, rule.probe
+        self.memories = [*map(float, policy.memories), math.inf]
+        self.K, self.d, self.D = len(self.memories), policy.dim, policy.dim + policy.intercept
+        self.main = self.learnt = self.since = self.restarts = 0
+        self.noise2 = (policy.noise or 0.0) ** 2
+        self.signal2 = self.length2 = self.weight_ = 0.0
+        self.evidence, self.onset = np.zeros((self.K, self.K)), np.zeros((self.K, self.K), int)
+        self.past: list[tuple[Floats, float, Floats]] = []  # arm, reward, log likelihoods
+
+    def fresh(self, remember: bool) -> Member:
+        precision, mean = np.full(self.D, self.penalty), np.zeros(self.D)
+        if remember and self.d < self.D:
+            main = self.members[self.main]
+            precision[-1] = max(1 / max(main.metric[-1, -1], 1e-12), self.penalty)
+            mean[-1] = main.theta[-1]
+        return Member(precision, mean)
+
+    def log_likelihood(self, residual: float, variance: float) -> float:
+        return -0.5 * (math.log(variance) + residual**2 / (self.noise2 * variance))
+
+    def against(self, k: int) -> int:
+        return int(np.argmax([*self.evidence[:k, k], 0.0])) if k else 0
+
+    def estimate(self) -> tuple[Floats, Floats, float]:
+        if not self.learnt:
+            return np.zeros(self.d), np.eye(self.d), 0.0
+        calm = [k for k in range(self.K) if k == 0 or self.evidence[:k, k].max() <= self.doubt]
+        main = played = calm[-1]
+        chance = self.probe * math.sqrt(self.d / (self.learnt - self.since + self.d))
+        u = luck(self.p.seed, self.t, 1)[0, 2]
+        if u < chance:
+            k = next((k for k in range(self.K - 2) if self.memories[k] * chance >= 0.5 * self.D), self.K - 2)
+            forgotten = self.penalty * np.trace(self.members[k].metric)
+            played = k if u * self.D < 3 * chance * forgotten else main
+        self.asked = main
+        d, noise = self.d, math.sqrt(self.noise2)
+        kappa = self.p.width * (1 if played == main else 2)
+        return self.members[main].theta[:d], self.members[played].metric[:d, :d], kappa * noise
+
+    def select(self, rows: Floats) -> int:
+        chosen = super().select(rows)
+        self.main = self.asked if self.learnt else 0
+        return chosen
+
+    def update(self, s: int, reward: float) -> None:
+        super().update(s, reward)
+        arm = self.arms[s]
+        if self.learnt == 0:
+            length = arm @ arm
+            self.constant, self.shift = (math.sqrt(length), reward) if self.d < self.D else (0.0, 0.0)
+            self.penalty = 0.01 * self.D * length
+            self.noise2 = self.noise2 or max(0.01 * (reward - self.shift) ** 2, 1e-200)
+            self.members = [self.fresh(False) for _ in range(self.K)]
+        x, r = np.append(arm, self.constant)[: self.D], reward - self.shift
+        steps = [self.step(k, self.learnt, x, r) for k in range(self.K)]
+        logs = np.array([self.log_likelihood(*step) for step in steps])
+        self.past.append((x, r, logs))
+        self.learnt += 1
+        for k in range(1, self.K):
+            self.evidence[:k, k] = np.maximum(self.evidence[:k, k] + np.minimum(logs[:k] - logs[k], 6.0), 0.0)
+            self.onset[:k, k][self.evidence[:k, k] == 0.0] = self.learnt
+        for k in range(1, self.K):
+            j = self.against(k)
+            if self.evidence[j, k] > self.refuted:
+                if k == self.K - 1:
+                    self.restarts, self.since = self.restarts + 1, self.learnt
+                self.rebuild(j, k)
+        self.scales(steps[self.main][0] ** 2 / steps[self.main][1], x)
+
+    def step(self, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+        return self.members[k].step(n, self.memories[k], self.d, self.penalty, x, r)
+
+    def refit(self, k: int, first: int) -> tuple[Member, float]:
+        member, total = self.fresh(first > 0), 0.0
+        for n in range(first, self.learnt):
+            x, r, _ = self.past[n]
+            total += self.log_likelihood(*member.step(n, self.memories[k], self.d, self.penalty, x, r))
+        return member, total
+
+    def rebuild(self, j: int, k: int) -> None:
+        first = max(self.onset[j, k], self.learnt - max(128, 8 * self.D))
+        member, fresh = self.refit(k, first)
+        jump = fresh >= sum(logs[j] for _, _, logs in self.past[first:])
+        self.members[k] = member if jump else self.members[j].copy()
+        self.evidence[:k, k], self.onset[:k, k] = 0.0 if jump else 5.0, self.learnt
+        self.evidence[k, k + 1 :], self.onset[k, k + 1 :] = self.evidence[j, k + 1 :], self.onset[j, k + 1 :]
+
+    def scales(self, square: float, x: Floats) -> None:
+        theta, metric, d = self.members[self.main].theta[: self.d], self.members[self.main].metric, self.d
+        self.weight_ = min(self.weight_ + 1, 1000)
+        told = d - self.penalty * np.trace(metric[:d, :d])
+        self.length2 += (x[:d] @ x[:d] - self.length2) / self.weight_
+        self.signal2 += (theta @ theta / min(max(told, 1), d) - self.signal2) / self.weight_
+        if not self.p.noise_known:
+            if square > 1e12 * self.noise2:
+                self.noise2, self.weight_ = 0.01 * square, 1
+            else:
+                self.noise2 += (min(square, 9 * self.noise2) - self.noise2) / (self.weight_ + 1)
+        if self.learnt >= 8 * self.D:
+            ratio = self.noise2 / max(self.signal2, 1e-200)
+            self.penalty = min(max(ratio, 1e-6 * self.length2), 100 * self.length2)
+            if self.learnt == 8 * self.D:
+                self.members = [self.refit(k, 0)[0] for k in range(self.K)]
+                self.evidence[:], self.onset[:] = 0.0, self.learnt
