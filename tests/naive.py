@@ -291,4 +291,5 @@ TWINS: dict[str, type[Naive]] = {
 def twin_of(policy: Any) -> Naive:
     from naive_evidence import NaiveEvidence  # which is built on this file
 
-    return {**TWINS, "AdaptiveUCB": NaiveEvidence, "DetectUCB": NaiveEvidence}[type(policy).__name__](policy)
+    twins: dict[str, type[Naive]] = {**TWINS, "AdaptiveUCB": NaiveEvidence, "DetectUCB": NaiveEvidence}
+    return twins[type(policy).__name__](policy)

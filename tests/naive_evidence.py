@@ -53,7 +53,7 @@ class NaiveEvidence(Naive):
         self.K, self.d, self.D = len(self.memories), policy.dim, policy.dim + policy.intercept
         self.main = self.learnt = self.since = self.restarts = 0
         self.noise2 = (policy.noise or 0.0) ** 2
-        self.signal2 = self.length2 = self.weight_ = 0.0
+        self.signal2, self.length2, self.weight_ = 0.0, 0.0, 0.0
         self.evidence, self.onset = np.zeros((self.K, self.K)), np.zeros((self.K, self.K), int)
         self.past: list[tuple[Floats, float, Floats]] = []  # arm, reward, log likelihoods
 
@@ -132,15 +132,16 @@ class NaiveEvidence(Naive):
         member, fresh = self.refit(k, first)
         jump = fresh >= sum(logs[j] for _, _, logs in self.past[first:])
         self.members[k] = member if jump else self.members[j].copy()
-        self.evidence[:k, k], self.onset[:k, k] = 0.0 if jump else 5.0, self.learnt
+        self.evidence[:k, k] = 0.0 if jump else 5.0
+        self.onset[:k, k] = self.learnt
         self.evidence[k, k + 1 :], self.onset[k, k + 1 :] = self.evidence[j, k + 1 :], self.onset[j, k + 1 :]
 
     def scales(self, square: float, x: Floats) -> None:
         theta, metric, d = self.members[self.main].theta[: self.d], self.members[self.main].metric, self.d
         self.weight_ = min(self.weight_ + 1, 1000)
-        told = d - self.penalty * np.trace(metric[:d, :d])
-        self.length2 += (x[:d] @ x[:d] - self.length2) / self.weight_
-        self.signal2 += (theta @ theta / min(max(told, 1), d) - self.signal2) / self.weight_
+        told = float(d - self.penalty * np.trace(metric[:d, :d]))
+        self.length2 += (float(x[:d] @ x[:d]) - self.length2) / self.weight_
+        self.signal2 += (float(theta @ theta) / min(max(told, 1), d) - self.signal2) / self.weight_
         if not self.p.noise_known:
             if square > 1e12 * self.noise2:
                 self.noise2, self.weight_ = 0.01 * square, 1

@@ -31,6 +31,7 @@ from driftbandit import (
 )
 from driftbandit._chance import luck
 from driftbandit.checks import CHECKS, CheckFailed, check_policy
+from driftbandit.policies.confident import ConfidentPolicy
 from driftbandit.policies.store import leaves
 from naive import NaiveBob, twin_of
 
@@ -265,15 +266,10 @@ def test_choices_do_not_depend_on_units(kind: str, arm_power: int, reward_power:
     """Arms in other units (and λ, L, S with them), rewards in other units (and S, R): the same choices, exactly."""
     a, b = 2.0**arm_power, 2.0**reward_power
     plain = every_policy(3, scale=20)[kind]
-    scaled = type(plain)(
-        **plain._given
-        | {
-            "ridge": plain.ridge * a * a,
-            "arm_norm": a,
-            "theta_norm": b / a,
-            "noise": plain.noise * b,
-        }
-    )
+    units: dict[str, float] = {}  # what is told nothing needs no telling
+    if isinstance(plain, ConfidentPolicy):
+        units = {"ridge": plain.ridge * a * a, "arm_norm": a, "theta_norm": b / a, "noise": plain.noise * b}
+    scaled = type(plain)(**plain._given | units)
     rng = np.random.default_rng(0)
     for _ in range(60):
         rows = unit_rows(rng, 5, 3)

@@ -23,6 +23,7 @@ from common import rounds
 from driftbandit import SettingsError, Study, figures, suite
 from driftbandit._look import DARK, LIGHT, Theme, contrast
 from driftbandit.cli import main
+from driftbandit.policies.confident import ConfidentPolicy
 from driftbandit.ratios import by_world, ratios, summaries, summary
 from driftbandit.settings import make_policy, make_world
 from driftbandit.tables import Grid, as_markdown
@@ -271,8 +272,10 @@ def test_what_a_policy_is_told() -> None:
     table = {"dim": 2, "drift": {"kind": "gradual", "length": 10.0}, "noise": {"kind": "student-t", "scale": 0.2}, "horizon": T}
     world = make_world("w", table, 0)
     told = make_policy("p", {"kind": "StaticUCB"}, world, 0)
+    assert isinstance(told, ConfidentPolicy)
     assert (told.noise, told.theta_norm, told.horizon) == (0.2, 10.0, T)
     untold = make_policy("p", {"kind": "StaticUCB", "told": False}, world, 0)
+    assert isinstance(untold, ConfidentPolicy)
     assert (untold.dim, untold.noise, untold.theta_norm, untold.horizon) == (2, 1.0, 1.0, None)
     with pytest.raises(SettingsError, match="told must be true or false, got 'nothing'"):
         make_policy("p", {"kind": "StaticUCB", "told": "nothing"}, world, 0)

@@ -124,6 +124,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--worlds", default="*", help="only worlds whose name matches, as in 'walk-*'", metavar="PATTERN")
     command.add_argument("--policies", help="only these contenders; all if not given", metavar="NAME,…")
+    command.add_argument("--ablation", action="store_true", help="instead: AdaptiveUCB, and it without each of its parts")
     add_run_options(command, out="out/suite")
     command.set_defaults(run=suite)
 
@@ -221,7 +222,14 @@ def suite(chosen: argparse.Namespace) -> None:
 
     console = Console()
     named = None if chosen.policies is None else [name.strip() for name in chosen.policies.split(",")]
-    study = load(chosen.file, judge=chosen.judge, replicates=chosen.replicates, worlds=chosen.worlds, policies=named)
+    study = load(
+        chosen.file,
+        judge=chosen.judge,
+        replicates=chosen.replicates,
+        worlds=chosen.worlds,
+        policies=named,
+        ablation=chosen.ablation,
+    )
     folder = getattr(chosen, "out", Path("out/suite"))
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True) as bar:

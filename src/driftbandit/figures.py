@@ -20,6 +20,7 @@ __all__ = [
     "Figure",
     "Theme",
     "as_svg",
+    "history",
     "labelled_lines",
     "memory_growth",
     "meta_choices",
@@ -202,6 +203,26 @@ def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
     figure, (axes,) = draw.panels([""], theme, height=1.8 + 0.24 * len(rows))
     figure.set_figwidth(3.6 + 0.62 * len(policies))
     draw.ratio_table(axes, rows, policies, theme)
+    return draw.settled(figure)
+
+
+def history(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """How a policy led by evidence went: its rewards, and below them the memory in use, with a mark at each restart.
+
+    ``table``: what ``policy.history()`` gives. Columns: round, reward, memory, restarts.
+    """
+    figure, (upper, lower) = draw.panels(["mean reward", "memory in use"], theme, height=2.6, across=1, ratios=[1, 1])
+    rounds = table["round"].to_numpy()
+    restarted = rounds[1:][np.diff(table["restarts"].to_numpy()) > 0]
+    upper.plot(rounds, table["reward"], color=theme.palette[0], linewidth=1.5)
+    lower.step(rounds, table["memory"], where="post", color=theme.palette[1], linewidth=1.5)
+    for axes, name in ((upper, "reward"), (lower, "rewards remembered")):
+        for place in restarted:
+            axes.axvline(place, color=theme.muted, linewidth=0.8, linestyle=":")
+        axes.set_xlim(rounds[0], rounds[-1])
+        draw.thousands(axes)
+        draw.caption(axes, "round (dotted: a restart)", name, theme)
+    draw.logarithmic(lower, "y")
     return draw.settled(figure)
 
 

@@ -5,6 +5,7 @@ the best of their class, and by every contender. What is finished is in the ledg
 """
 
 import fnmatch
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -35,12 +36,20 @@ def load(
     replicates: int | None = None,
     worlds: str = "*",
     policies: Sequence[str] | None = None,
+    ablation: bool = False,
 ) -> Study:
     """The study of a file, or the one shipped: only worlds that match the pattern, only contenders that are named.
+
+    With ``ablation`` the contenders are AdaptiveUCB and what is left of it without each of its parts.
 
     To judge is to play ``judge_seed`` instead of ``seed``, and 30 replicates unless told otherwise.
     """
     study = Study.from_file(str(files("driftbandit") / "examples" / "suite.toml") if file is None else file)
+    if ablation:
+        hindsight = {policy.name for policy in study.policy_variants if role(policy) != "contender"}
+        kept = {name: table for name, table in study.policies.items() if name in hindsight}
+        parts = tomllib.loads((files("driftbandit") / "examples" / "ablation.toml").read_text(encoding="utf-8"))
+        study = replace(study, policies={**kept, **parts["policies"]})
     if judge and study.judge_seed is None:
         raise SettingsError("[study] must have a key 'judge_seed' to be judged")
     if not any(role(policy) == "tuned" for policy in study.policy_variants):

@@ -126,7 +126,8 @@ def predict_and_learn(bank: Bank, k: int, keep: float, n: int, x: Floats, r: flo
 @kernel
 def log_likelihood(bank: Bank, residual: float, variance: float) -> float:
     """Of N(0, R̂²·variance), less what is the same for all estimators."""
-    return -0.5 * (math.log(variance) + residual * residual / (bank.scale[NOISE2] * variance))
+    noise: float = bank.scale[NOISE2]
+    return -0.5 * (math.log(variance) + residual * residual / (noise * variance))
 
 
 @kernel

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -118,10 +118,10 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
 @kernel
 def in_use(bank: Bank) -> float:
     """The memory of the main estimator, in rewards: its own, or as many as there were since it began."""
-    main, learnt = bank.clock[MAIN], float(bank.clock[LEARNT] - bank.clock[SINCE])
+    main, learnt = bank.clock[MAIN], bank.clock[LEARNT]
     if main == len(bank.keep) - 1:
-        return learnt
-    return min(1.0 / (1.0 - bank.keep[main]), float(bank.clock[LEARNT]))
+        return float(learnt - bank.clock[SINCE])
+    return min(1.0 / (1.0 - float(bank.keep[main])), float(learnt))
 
 
 class Status(NamedTuple):
@@ -194,7 +194,7 @@ class EvidencePolicy(Policy):
         count = int(bank.clock[RESTARTS])
         recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
         variance = np.diagonal(bank.matrix[main, METRIC])[:d]
-        width = float(theoretical(bank, main)) if self.width == "theory" and count_of(bank) else self._kappa
+        width = float(theoretical(bank, main)) if self.width == "theory" and bank.clock[LEARNT] else max(self._kappa, 0.0)
         return Status(
             float(in_use(bank)), recent, float(bank.evidence[against(bank, main), main]), noise,
             bank.vector[main, THETA, :d].copy(), width * noise * np.sqrt(np.maximum(variance, 0.0)),
@@ -215,7 +215,3 @@ class EvidencePolicy(Policy):
                 **{f"width_{i}": width[:, i] for i in range(d)},
             }
         )  # fmt: skip
-
-
-def count_of(bank: Any) -> int:
-    return int(bank.clock[LEARNT])
