@@ -34,8 +34,6 @@ def due(diary: Diary, reward: float) -> bool:
 @kernel
 def note(diary: Diary, t: int, memory: float, evidence: float, noise: float, restarts: int, ridge: Ridge) -> None:
     notes, clock, d = diary.notes, diary.clock, len(ridge.vector[THETA])
-    if clock[FILLED] == MOST_NOTES:
-        thin(diary)
     row = notes[clock[FILLED]]
     row[ROUND], row[MEMORY], row[EVIDENCE], row[NOISE], row[RESTARTS] = t, memory, evidence, noise, restarts
     row[REWARD] = diary.total[0] / clock[WAITED]
@@ -45,6 +43,8 @@ def note(diary: Diary, t: int, memory: float, evidence: float, noise: float, res
     clock[FILLED] += 1
     clock[WAITED] = 0
     diary.total[0] = 0.0
+    if clock[FILLED] == MOST_NOTES:
+        thin(diary)
 
 
 @kernel
