@@ -6,6 +6,7 @@ Nothing is imported until it plays, and the rounds come as a file, so the proces
 import json
 import random
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-PASSES = 3  # of the timing; the least disturbed counts
+PASSES = 5  # of the timing
 
 
 class Problem(NamedTuple):
@@ -38,13 +39,12 @@ class Ours:
         from driftbandit.policies import every
 
         told: dict[str, dict[str, Any]] = {
-            "RestartUCB": {"period": problem.memory},
-            "WindowUCB": {"window": problem.memory},
-            "WeightUCB": {"discount": 1 - 1 / problem.memory},
-            "StaticUCB": {},
+            "RestartUCB": {"noise": problem.noise, "period": problem.memory},
+            "WindowUCB": {"noise": problem.noise, "window": problem.memory},
+            "WeightUCB": {"noise": problem.noise, "discount": 1 - 1 / problem.memory},
+            "StaticUCB": {"noise": problem.noise},
         }
-        noise = {"noise": problem.noise} if kind in told else {}
-        self.policy = every()[kind](problem.rows.shape[1], **noise, **told.get(kind, {}), seed=problem.seed)
+        self.policy = every()[kind](problem.rows.shape[1], seed=problem.seed, **told.get(kind, {}))
         self.arms = FixedArms(problem.rows)
 
     def select(self) -> int:
@@ -68,7 +68,7 @@ class River:
         return int(self.arm)
 
     def update(self, reward: float) -> None:
-        self.policy.update(self.arm, {"one": 1.0}, reward)
+        self.policy.update(self.arm, {"one": 1.0}, reward)  # type: ignore[no-untyped-call]
 
 
 class VowpalWabbit:
@@ -215,23 +215,35 @@ def regret_of(player: Player, means: NDArray[np.float64], noise: NDArray[np.floa
 
 
 def microseconds(make: Callable[[], Player], means: NDArray[np.float64], noise: NDArray[np.float64]) -> float:
-    """A decision and an update, after one to warm up."""
+    """A decision and an update, after one to warm up.
+
+    Processor time, and the median: a slow contender's pass is long enough to be interrupted by other work every time, a fast
+    one's is not, so wall time, or the least of the passes, would favour the fast.
+    """
     warm, *rewards = (means + noise[:, None]).tolist()
     measured = []
     for _ in range(PASSES):
         player = make()
         player.update(warm[player.select()])
-        before = time.perf_counter()
+        before = time.process_time()
         for row in rewards:
             player.update(row[player.select()])
-        measured.append(1e6 * (time.perf_counter() - before) / len(rewards))
-    return min(measured)
+        measured.append(1e6 * (time.process_time() - before) / len(rewards))
+    return statistics.median(measured)
+
+
+def peak_megabytes() -> float:
+    """The most memory this process has held; not by ``ru_maxrss`` on Linux, where it starts from the parent's."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def main(name: str, folder: str) -> None:
     """Play every file of rounds in the folder, in order; print what was measured as JSON."""
     make, measured = find(name).make, []
-    for seed, file in enumerate(sorted(Path(folder).glob("*.npz"))):
+    for seed, file in enumerate(sorted(Path(folder).glob("*.npz")), start=1):  # contextualbandits takes no 0
         with np.load(file) as rounds:
             rows, means, noise = rounds["rows"], rounds["means"], rounds["noise"]
             problem = Problem(rows, float(rounds["scale"]), int(rounds["memory"]), seed)
@@ -239,8 +251,7 @@ def main(name: str, folder: str) -> None:
             measured.append((file.stem, microseconds(lambda problem=problem: make(problem), means, noise)))  # type: ignore[misc]
         else:
             measured.append((file.stem, regret_of(make(problem), means, noise)))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    print(json.dumps({"measured": measured, "peak": peak}))
+    print(json.dumps({"measured": measured, "peak": peak_megabytes()}))
 
 
 if __name__ == "__main__":
