@@ -142,7 +142,7 @@ How it was measured. Every contender meets the same arms, expected rewards and n
 a process of its own that imports no other contender. *µs*: processor time of a decision and an update from Python, d features
 and n fixed arms, the median of {PASSES} passes of {rounds:,} rounds. *Peak MB*: resident memory of the whole process,
 interpreter and imports included (ours load a compiler). *Regret*: final dynamic regret on the paper's two worlds (d = {DIM},
-{ARMS} fixed arms, noise variance {NOISE**2:.1g}) after {horizon:,} rounds, mean ± standard deviation of {replicates} replicates.
+{ARMS} fixed arms, noise variance {NOISE**2:g}) after {horizon:,} rounds, mean ± standard deviation of {replicates} replicates.
 
 Settings are each package's defaults, save what the last column says it was told: the noise, and a memory ({FACTOR} times
 Theorem 2's period, as in the paper, which knows the path length), the same for all that take one. Nobody's exploration was
