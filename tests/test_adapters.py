@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import gymnasium
@@ -188,3 +190,10 @@ def test_worlds_that_gymnasium_cannot_express_are_refused() -> None:
     for wrong in (5, -1, 1.5):
         with pytest.raises(ValueError, match="action must be"):
             env.step(wrong)  # type: ignore[arg-type]
+
+
+def test_an_adapter_is_loaded_only_when_asked_for() -> None:
+    script = "import sys, driftbandit; [getattr(driftbandit, name) for name in dir(driftbandit)]; import driftbandit.adapters\n"
+    script += "print([name for name in ('coba', 'river', 'gymnasium') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
