@@ -159,7 +159,7 @@ def alignment(horizon: int) -> str:
     waits = [-change % memory for change in world.change_points()]
     return (
         "A restart that happens to follow a change closely flatters RestartUCB. Here its restarts come "
-        f"{', '.join(map(str, waits))} rounds after the changes of the abrupt world: {np.mean(waits):.0f} on average, of a\n"
+        f"{', '.join(map(str, waits))} rounds after the changes of the abrupt world: {np.mean(waits):.0f} on average, of a "
         f"period of {memory}. Chance would give half a period."
     )
 
