@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests reproduce bench clean
+.PHONY: install test lint tests reproduce bench peers clean
 
 install: .venv/installed
 
@@ -30,5 +30,15 @@ reproduce: install
 bench: install
 	$(BIN)/python benchmarks/bench.py
 
+# The field's other packages, in an environment of their own; one that cannot be installed is told in the table.
+peers: .venv-peers/installed
+	.venv-peers/bin/python benchmarks/peers.py --out benchmarks/peers.md
+
+.venv-peers/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet --editable .
+	.venv-peers/bin/python benchmarks/peers.py --install
+	touch $@
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

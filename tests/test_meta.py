@@ -1,5 +1,6 @@
 """Exp3 and Exp3.IX alone."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -25,7 +26,7 @@ def test_finds_the_better_choice(make: Callable[[int, int], Meta]) -> None:
 
 
 def test_rates_are_those_of_the_papers() -> None:
-    assert exp3(9, 112).mix == pytest.approx(np.sqrt(9 * np.log(9) / ((np.e - 1) * 112)))
+    assert exp3(9, 112).mix == pytest.approx(np.sqrt(9 * np.log(9) / ((math.e - 1) * 112)))
     assert exp3(9, 1).mix == 1.0
     assert exp3_ix(9, 112).rate == pytest.approx(np.sqrt(2 * np.log(10) / (9 * 112)))
     assert exp3_ix(9, 112).implicit == exp3_ix(9, 112).rate / 2

@@ -1,0 +1,49 @@
+"""Our policies as coba learners, to run in a coba ``Experiment``."""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from coba.encodings import InteractionsEncoder
+from coba.primitives import Learner
+
+from driftbandit.policies.base import Policy
+from driftbandit.policies.decision import Decision
+
+
+class CobaLearner(Learner):
+    """A policy as a coba learner; the policy given is left as it is, a copy of it plays.
+
+    ``features`` says in coba's own notation what an arm is made of: "a" the action, "x" the context, "ax" their products,
+    a number a constant. All must be dense, ``policy.dim`` numbers together. A policy learns from what it chose itself, so
+    the evaluator must learn on-policy; it does not know the probability of its choice, so it has no ``score``.
+    """
+
+    def __init__(self, policy: Policy, features: Sequence[str | float] = ("a",)) -> None:
+        self.policy = copy.deepcopy(policy)
+        self.features = tuple(features)
+        self._encoder = InteractionsEncoder(self.features)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        own = {field.name: getattr(self.policy, field.name) for field in fields(self.policy)}
+        return {"family": type(self.policy).__name__, **own, "features": self.features}
+
+    def predict(self, context: Any, actions: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Decision]]:
+        decision = self.policy.select([self._arm(context, action) for action in actions])
+        assert decision.index is not None
+        return {"action": actions[decision.index]}, {"decision": decision}
+
+    def learn(
+        self, context: Any, action: Any, reward: float, probability: float | None, decision: Decision | None = None
+    ) -> None:
+        if decision is None:
+            raise ValueError("a policy learns from its own decisions only: learn must follow its predict")
+        self.policy.update(decision, reward)
+
+    def _arm(self, context: Any, action: Any) -> Sequence[float]:
+        arm = self._encoder.encode(x=[] if context is None else context, a=action)
+        if isinstance(arm, Mapping):
+            raise ValueError(f"actions and contexts must be dense: numbers, or sequences of them, got {action!r}, {context!r}")
+        return arm

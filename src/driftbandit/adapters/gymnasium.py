@@ -1,0 +1,97 @@
+"""Our worlds as Gymnasium environments: ``gymnasium.make("driftbandit.adapters.gymnasium:driftbandit/World-v0", world=…)``."""
+
+from itertools import islice
+from typing import Any, cast
+
+import gymnasium
+import numpy as np
+
+from driftbandit import _check
+from driftbandit._chance import PAGE
+from driftbandit._types import Floats
+from driftbandit.arms import Dealt, FixedArms, Kept
+from driftbandit.drift import Abrupt, Gradual
+from driftbandit.noise import Gaussian
+from driftbandit.paper import ARMS, DIM, HORIZON, NOISE
+from driftbandit.world import UnitArms, World
+
+PAPER = {"driftbandit/Abrupt-v0": Abrupt, "driftbandit/Gradual-v0": Gradual}
+
+
+class WorldEnv(gymnasium.Env[Floats, np.int64]):
+    """A world with finitely many arms, a replicate an episode.
+
+    The observation holds the round's arms, one a row, the action is the number of one of them. After the last round the
+    episode is terminated and shows the last arms again. ``info``: the ``regret`` of the round. ``reset`` draws the replicate
+    from the environment's generator, or takes ``options={"replicate": k}``: the rounds that ``play`` deals as replicate k.
+    """
+
+    def __init__(self, world: World) -> None:
+        if not isinstance(world.arms, UnitArms | FixedArms):
+            raise ValueError(f"world must have finitely many arms, to be chosen by number, got {world.arms!r}")
+        if world.delay.longest:
+            raise ValueError(f"world must not delay rewards, since a step returns its own, got {world.delay!r}")
+        self.world = world
+        count = world.arms.count if isinstance(world.arms, UnitArms) else len(world.arms)
+        self.action_space = gymnasium.spaces.Discrete(count)
+        bound = world.longest * (1 + 1e-9)  # an arm of unit length may exceed it in the last digit
+        self.observation_space = gymnasium.spaces.Box(-bound, bound, (count, world.dim), np.float64)
+        self._round = world.horizon
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        super().reset(seed=seed)
+        if options and "replicate" in options:
+            self._replicate = _check.whole("replicate", options["replicate"], least=0)
+        else:
+            self._replicate = int(self.np_random.integers(2**32))
+        self._round = 0
+        self._deal()
+        return self._arms.copy(), {}
+
+    def step(self, action: np.int64) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        if self._round == self.world.horizon:
+            raise ValueError("step must come after reset, and not after the episode's end")
+        if not self.action_space.contains(action):
+            raise ValueError(f"action must be the number of an arm, {self.action_space}, got {action!r}")
+        expected, i = 0.0, self._round - self._block.start
+        for x, theta in zip(self._arms[action], self._block.theta[i], strict=True):  # in the order of ``play``
+            expected += float(x) * float(theta)
+        reward, regret = expected + float(self._block.noise[i]), float(self._block.best[i]) - expected
+        self._round += 1
+        over = self._round == self.world.horizon
+        if not over:
+            self._show()
+        return self._arms.copy(), reward, over, False, {"regret": regret}
+
+    def _deal(self) -> None:
+        """Deal from the current block on."""
+        self._blocks = islice(self.world.deal(self._replicate), self._round // PAGE, None)
+        self._block = next(self._blocks)
+        self._show()
+
+    def _show(self) -> None:
+        """The arms of the current round."""
+        i = self._round - self._block.start
+        if i == len(self._block.noise):
+            self._block, i = next(self._blocks), 0
+        arms = cast(Kept | Dealt, self._block.arms)
+        columns = arms.columns[i] if isinstance(arms, Dealt) else arms.columns
+        self._arms = np.ascontiguousarray(columns.T)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_blocks"}  # a generator cannot be copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._round < self.world.horizon:
+            self._deal()
+
+
+def paper_world(drift: str, horizon: int = HORIZON, seed: int = 0) -> WorldEnv:
+    """One of the paper's two worlds."""
+    return WorldEnv(World(PAPER[drift](DIM), Gaussian(NOISE), horizon, UnitArms(ARMS), seed=seed))
+
+
+gymnasium.register("driftbandit/World-v0", f"{__name__}:WorldEnv")
+for name in PAPER:
+    gymnasium.register(name, f"{__name__}:paper_world", kwargs={"drift": name})

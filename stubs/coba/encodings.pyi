@@ -1,0 +1,6 @@
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+class InteractionsEncoder:
+    def __init__(self, interactions: Sequence[str | float]) -> None: ...
+    def encode(self, **values: Any) -> Sequence[float] | Mapping[str, float]: ...
