@@ -13,8 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from driftbandit import (
+    AdaptiveUCB,
     BanditOverBandit,
     Constant,
+    DetectUCB,
     FixedArms,
     Gaussian,
     OracleRestartUCB,
@@ -44,6 +46,8 @@ def policies(dim: int) -> list[Policy]:
         WindowUCB(dim, window=1000, noise=NOISE),
         WeightUCB(dim, discount=0.999, noise=NOISE),
         BanditOverBandit(dim, horizon=50_000, noise=NOISE),
+        DetectUCB(dim),
+        AdaptiveUCB(dim),
     ]
 
 
@@ -118,6 +122,8 @@ def main() -> None:
                 bound = min(3e-6, twin / 4)
                 aims.append((f"select+update at (10, 20) at most {1e6 * bound:.2f} µs", max(fixed, plain) <= bound))
         table.add_section()
+    bank = loop["AdaptiveUCB", 10, 20] / loop["RestartUCB", 10, 20]
+    aims.append((f"AdaptiveUCB's loop at (10, 20) takes {bank:.1f} of RestartUCB's rounds, at most 12", bank <= 12))
     growth = loop["RestartUCB", 100, 1000] / loop["RestartUCB", 10, 100]
     aims.append((f"loop from (10, 100) to (100, 1000) grows {growth:.0f}-fold, at most 150", growth <= 150))
     console = Console(width=130)

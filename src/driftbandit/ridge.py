@@ -135,9 +135,12 @@ def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, 
         theta[j] += move * gain[j]
         gain[j] *= root
     for j in range(d):
+        row, a = v[j], weight * x[j]
         for k in range(d):
-            v[j, k] += weight * x[j] * x[k]
-            metric[j, k] -= sign * gain[j] * gain[k]
+            row[k] += a * x[k]
+        row, a = metric[j], sign * gain[j]
+        for k in range(d):
+            row[k] -= a * gain[k]
 
     ridge.tally[OBSERVED] += 1 if weight > 0.0 else -1
     ridge.tally[STEPS] += 1
@@ -166,9 +169,12 @@ def fade(ridge: Ridge, keep: float, features: int) -> None:
     d, grow = len(b), 1.0 / keep
     for j in range(features):
         b[j] *= keep
+        row = v[j]
         for k in range(features):
-            v[j, k] *= keep
-            metric[j, k] *= grow
+            row[k] *= keep
+        row = metric[j]
+        for k in range(features):
+            row[k] *= grow
     if features < d:
         root = math.sqrt(keep)
         for j in range(features):
@@ -193,8 +199,9 @@ def anchor(ridge: Ridge, axis: int, weight: float) -> None:
         theta[j] -= move * gain[j]
         gain[j] *= root
     for j in range(len(theta)):
+        row, a = metric[j], gain[j]
         for k in range(len(theta)):
-            metric[j, k] -= gain[j] * gain[k]
+            row[k] -= a * gain[k]
 
 
 @kernel
