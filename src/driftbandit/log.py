@@ -82,7 +82,9 @@ def known_times(table: pl.DataFrame, decided: NDArray[Any], time: str, name: str
     come = moments(table, "known", name)
     kinds = table[time].dtype, table[name].dtype
     if kinds[0].is_temporal() != kinds[1].is_temporal() or is_zoned(kinds[0]) != is_zoned(kinds[1]):
-        raise SettingsError(f"known: column {name!r} must be of the same kind as the time {time!r}, got {kinds[1]} and {kinds[0]}")
+        raise SettingsError(
+            f"known: column {name!r} must be of the same kind as the time {time!r}, got {kinds[1]} and {kinds[0]}"
+        )
     check_rows(come >= decided, f"known: column {name!r} must not be before the decision, but is")
     return come
 

@@ -50,7 +50,9 @@ def play_rounds(
             s = course.after[s]
         offered = log.rows[log.starts[t] : log.starts[t + 1]]
         n = len(offered)
-        arm = decide_rows(state, t, luck, place, offered, longest, columns[: d * n].reshape(d, n), score[: 3 * n].reshape(3, n), x)
+        arm = decide_rows(
+            state, t, luck, place, offered, longest, columns[: d * n].reshape(d, n), score[: 3 * n].reshape(3, n), x
+        )
         row = course.chosen[t] = log.starts[t] + arm
         due = log.due[row]
         if course.first[due] < 0:
