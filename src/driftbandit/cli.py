@@ -139,8 +139,8 @@ def parser() -> argparse.ArgumentParser:
         "random and on StaticUCB, which never forgets, with intervals from resampling weeks of days; writes a folder with "
         "tables (Markdown, Parquet, CSV), the figure of the year (PNG, SVG, light and dark), settings (JSON) and the prepared "
         "flights (flights.parquet).",
-        epilog="Other policies: `driftbandit example flights > FILE.toml`, change it, `driftbandit flights FILE.toml`. A log of "
-        "your own: `driftbandit example replay > FILE.toml`, then `driftbandit replay FILE.toml`.",
+        epilog="Other policies: `driftbandit example flights > FILE.toml`, change it, `driftbandit flights FILE.toml`. A log "
+        "of your own: `driftbandit example replay > FILE.toml`, then `driftbandit replay FILE.toml`.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     command.add_argument("file", nargs="?", type=Path, help="policies; the shipped ones if not given", metavar="FILE.toml")
@@ -164,8 +164,8 @@ def parser() -> argparse.ArgumentParser:
         "example",
         help="print a study file to start from",
         description="Print a study file: `first`, commented throughout; `scaling`, how regret grows with the horizon; "
-        "`suite`, many worlds and the policies that are tuned in hindsight; `flights`, the policies of that command; `replay`, a "
-        "log of your own, commented throughout.",
+        "`suite`, many worlds and the policies that are tuned in hindsight; `flights`, the policies of that command; `replay`, "
+        "a log of your own, commented throughout.",
     )
     command.add_argument("name", nargs="?", choices=EXAMPLES, default="first")
     command.set_defaults(run=example)

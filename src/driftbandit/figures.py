@@ -8,7 +8,6 @@ from threading import Lock
 import matplotlib
 import numpy as np
 import polars as pl
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter
 
@@ -20,6 +19,7 @@ from driftbandit._look import (
     Theme,
     curves_by_world,
     curves_of,
+    kin_pens,
     names_in,
     pens_of,
     with_commas,
@@ -220,29 +220,29 @@ def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
 
 
 def gains(table: pl.DataFrame, *, unit: str, theme: Theme = LIGHT) -> Figure:
-    """What policies have gained so far on another, a panel for each other, with a band. The block is a date or a number.
+    """What policies have gained so far on another, with its interval, and a panel for each other.
 
-    Columns: over (the panel's title), policy, block, gain, low, high.
+    Columns: over (the panel's title), policy, a block of time (its name, a date or a number), gain, low, high.
     """
-    pens = pens_of(names_in(table, "policy"), theme)
+    block = table.columns[2]
+    pens = kin_pens(names_in(table, "policy"), theme)
     figure, panels = draw.panels(names_in(table, "over"), theme, height=4.8, across=1, lines=len(pens))
     for axes, (_, part) in zip(panels, table.group_by("over", maintain_order=True), strict=True):
         drawn = {}
         for (name,), curve in part.group_by("policy", maintain_order=True):
-            x, gain, low, high = (curve[key].to_numpy() for key in ("block", "gain", "low", "high"))
+            x, gain, low, high = (curve[key].to_numpy() for key in (block, "gain", "low", "high"))
             if not gain.any():
                 continue  # a policy's gain on itself
             axes.fill_between(x, low, high, color=pens[str(name)].colour, alpha=0.08, linewidth=0)
             drawn[str(name)] = draw.line(axes, Curve(str(name), x, gain, high - low), pens, theme)
         axes.axhline(0, color=theme.muted, linewidth=1)
-        axes.set_xlim(part["block"].min(), part["block"].max())
-        if part["block"].dtype.is_temporal():
-            axes.xaxis.set_major_locator(months := AutoDateLocator())
-            axes.xaxis.set_major_formatter(ConciseDateFormatter(months))
+        axes.margins(x=0)
+        if table[block].dtype.is_temporal():
+            draw.dates(axes)
         else:
             draw.thousands(axes)
         axes.yaxis.set_major_formatter(FuncFormatter(with_commas))
-        draw.caption(axes, "", f"{unit} gained so far", theme)
+        draw.caption(axes, block, f"{unit} gained so far", theme)
         draw.name(axes, drawn, theme)
     return draw.settled(figure)
 

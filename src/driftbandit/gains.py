@@ -21,7 +21,7 @@ from driftbandit.settings import MEMORY, SettingsError, check_policy_table, hint
 from driftbandit.tables import Grid
 
 RESAMPLES = 2000
-RANDOM, FIXED, BEST = "random", "one θ for all, in hindsight", "best offered, in hindsight"
+RANDOM, FIXED, BEST = "random", "hindsight: one θ", "hindsight: best arm"
 
 
 def make_policies(tables: Mapping[str, Mapping[str, Any]], dim: int, seed: int = 0) -> dict[str, Policy]:
@@ -33,7 +33,7 @@ def make_policies(tables: Mapping[str, Mapping[str, Any]], dim: int, seed: int =
             kind = check_policy_table(where, settings)
             if not settings.keys().isdisjoint(("told", "factor")):
                 raise SettingsError(f"[{where}] told and factor are for worlds that know themselves, a log does not")
-            given = {"dim": dim, "seed": seed}
+            given: dict[str, Any] = {"dim": dim, "seed": seed}
             given |= {key: value for key, value in settings.items() if key not in ("kind", "memory")}
             if "memory" in settings:
                 parameter, of_memory = MEMORY[kind]
@@ -70,12 +70,12 @@ class Gains:
         return gain.sum(axis=1) / rounds.sum(), low, high
 
     def table(self) -> pl.DataFrame:
-        """Tidy: policy, block, rounds, reward, regret."""
+        """Columns: policy, the block by its name, rounds, reward, regret: sums over the block."""
         wide, best = np.tile(self.rounds, len(self.names)), self.rewards[self.names.index(BEST)]
         return pl.DataFrame(
             {
                 "policy": np.repeat(self.names, len(self.blocks)),
-                "block": pl.concat([self.blocks] * len(self.names)),
+                self.blocks.name: pl.concat([self.blocks] * len(self.names)),
                 "rounds": wide,
                 "reward": self.rewards.ravel(),
                 "regret": (best - self.rewards).ravel(),
@@ -83,15 +83,15 @@ class Gains:
         )
 
     def curves(self, over: str, points: int = 52) -> pl.DataFrame:
-        """The gain so far on another policy, at so many blocks. Columns: policy, block, gain, low, high."""
+        """The gain so far on another policy, at so many blocks. Columns: policy, the block by its name, gain, low, high."""
         parts = []
-        for upto in np.unique(np.linspace(0, len(self.blocks), points + 1).astype(int)[1:]):
+        for upto in np.unique(np.ceil(np.linspace(0, len(self.blocks), points + 1)).astype(int)[1:]):
             ends = [mean * self.rounds[:upto].sum() for mean in self.over(over, upto)]
-            columns = {"policy": self.names, "block": [self.blocks[int(upto) - 1]] * len(self.names)}
+            columns = {"policy": self.names, self.blocks.name: [self.blocks[int(upto) - 1]] * len(self.names)}
             parts.append(pl.DataFrame({**columns, **dict(zip(("gain", "low", "high"), ends, strict=True))}))
         return pl.concat(parts)
 
-    def grid(self, against: str, unit: str, caption: str = "") -> Grid:
+    def grid(self, against: str, caption: str = "") -> Grid:
         """The gains on choosing at random and on another policy, the best first."""
         random, other = self.over(RANDOM), self.over(against)
         regret = (self.rewards[self.names.index(BEST)] - self.rewards).sum(axis=1) / self.rounds.sum()
@@ -99,7 +99,7 @@ class Gains:
             (self.names[k], interval(random, k), "" if self.names[k] == against else interval(other, k), f"{regret[k]:.2f}")
             for k in np.argsort(-random[0], kind="stable")
         ]
-        return Grid(("policy", f"{unit} a decision over {RANDOM}", f"over {against}", "regret"), rows, caption)
+        return Grid(("policy", f"over {RANDOM}", f"over {against}", "regret"), rows, caption)
 
 
 def interval(ends: Sequence[Floats], k: int) -> str:
@@ -130,7 +130,7 @@ def play_log(
     if block not in replay.table.columns:
         raise SettingsError(f"block: the table has no column {block!r}; {hint(block, replay.table.columns, 0.5)}")
     first = replay.table[block].gather(replay.log.starts[:-1])
-    blocks, number = first.unique(maintain_order=True), first.rank("dense").to_numpy() - 1
+    blocks, number = first.unique(maintain_order=True), first.rank("dense").to_numpy().astype(np.int64) - 1
     if (np.diff(number) < 0).any():
         raise SettingsError(f"block: column {block!r} must not decrease")
 

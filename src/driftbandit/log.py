@@ -23,7 +23,7 @@ READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
 class Log(NamedTuple):
     """The table as the compiled loop reads it, without the rounds that offered a single arm."""
 
-    rows: Floats  # (N, d): the arms' features
+    rows: NDArray[np.float64]  # (N, d): the arms' features
     rewards: Floats  # (N,)
     starts: Ints  # (R + 1,): the rows of round t are starts[t] … starts[t + 1]
     due: Ints  # (N,): a row's reward is told before this round is decided; R: never
@@ -89,7 +89,7 @@ def known_times(table: pl.DataFrame, decided: NDArray[Any], time: str, name: str
     return come
 
 
-def numbers(table: pl.DataFrame, role: str, name: str) -> Floats:
+def numbers(table: pl.DataFrame, role: str, name: str) -> NDArray[np.float64]:
     """A column of finite numbers."""
     check_column(table, role, name)
     column = table[name]

@@ -38,7 +38,7 @@ class LogStudy:
 
     @property
     def rounds(self) -> int:
-        return self.replay.rounds * len(self.policies) * self.counting("replicates", 1)
+        return self.replay.rounds * len(self.policies) * int(self.counting("replicates", 1))
 
     def counting(self, key: str, default: Any) -> Any:
         return self.settings.get("account", {}).get(key, default)
@@ -60,9 +60,8 @@ class LogStudy:
         return play_log(self.replay, self.policies, block=self.block, seed=self.seed, progress=progress, **options)
 
     def grid(self, gains: Gains) -> Grid:
-        blocks = f"{len(gains.blocks):,} blocks" if self.block != "day" else f"{len(gains.blocks):,} days"
-        caption = f"{self.replay.rounds:,} decisions, {blocks}; 95 % intervals"
-        return gains.grid(self.against, self.unit, caption)
+        caption = f"{self.unit} a decision; {self.replay.rounds:,} decisions; 95 % intervals by resampling {self.block}s"
+        return gains.grid(self.against, caption)
 
 
 def load(file: str | Path | None = None, *, replay: Replay | None = None, time: str = "", seed: int = 0) -> LogStudy:
@@ -98,7 +97,9 @@ def write(folder: Path, study: LogStudy, gains: Gains) -> None:
     write_data(folder, gains.table(), about)
     (folder / "gains.md").write_text(as_markdown(study.grid(gains)), encoding="utf-8")
     parts = [
-        gains.curves(over).filter(pl.col("policy").is_in(study.drawn)).with_columns(over=pl.lit(f"over {over}"))
+        gains.curves(over)
+        .filter(pl.col("policy").is_in(study.drawn))
+        .select(pl.lit(f"over {over}, with 95 % intervals").alias("over"), pl.all())
         for over in (RANDOM, study.against)
     ]
     curves = pl.concat(parts)

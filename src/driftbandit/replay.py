@@ -153,7 +153,8 @@ class Replay:
 
     def _in_python(self, player: Player, progress: Progress) -> Ints:
         rows, rewards, starts, due = self.log
-        chosen, waiting = np.empty(self.rounds, np.int64), {}
+        chosen = np.empty(self.rounds, np.int64)
+        waiting: dict[int, list[tuple[Any, int]]] = {}  # by the round before which they are told
         for t, (start, stop) in enumerate(pairwise(starts.tolist())):
             for decision, row in waiting.pop(t, ()):
                 player.update(decision, float(rewards[row]))
@@ -166,7 +167,7 @@ class Replay:
 
 def index_of(decision: Any, offered: Floats) -> int:
     """Which of the arms offered a decision means: by its number, or by the arm."""
-    index = decision if isinstance(decision, Integral) else getattr(decision, "index", None)
+    index: Any = decision if isinstance(decision, Integral) else getattr(decision, "index", None)
     if index is None:
         index = next(iter(np.flatnonzero((offered == np.asarray(decision.arm)).all(axis=1))), -1)
     if not 0 <= index < len(offered):
