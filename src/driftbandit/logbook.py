@@ -60,7 +60,8 @@ class LogStudy:
         return play_log(self.replay, self.policies, block=self.block, seed=self.seed, progress=progress, **options)
 
     def grid(self, gains: Gains) -> Grid:
-        caption = f"{self.unit} a decision; {self.replay.rounds:,} decisions; 95 % intervals by resampling {self.block}s"
+        drawn = self.block if gains.together == 1 else f"{gains.together} × {self.block}"
+        caption = f"{self.unit} a decision; {self.replay.rounds:,} decisions; 95 % intervals, resampling by {drawn}"
         return gains.grid(self.against, caption)
 
 
