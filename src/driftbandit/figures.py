@@ -9,10 +9,22 @@ import matplotlib
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter
 
 from driftbandit import _draw as draw
-from driftbandit._look import DARK, LIGHT, Theme, curves_by_world, curves_of, names_in, pens_of, with_commas, worth_seeing
+from driftbandit._look import (
+    DARK,
+    LIGHT,
+    Curve,
+    Theme,
+    curves_by_world,
+    curves_of,
+    kin_pens,
+    names_in,
+    pens_of,
+    with_commas,
+    worth_seeing,
+)
 
 __all__ = [
     "DARK",
@@ -20,6 +32,7 @@ __all__ = [
     "Figure",
     "Theme",
     "as_svg",
+    "gains",
     "history",
     "labelled_lines",
     "memory_growth",
@@ -203,6 +216,34 @@ def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
     figure, (axes,) = draw.panels([""], theme, height=1.8 + 0.24 * len(rows))
     figure.set_figwidth(3.6 + 0.62 * len(policies))
     draw.ratio_table(axes, rows, policies, theme)
+    return draw.settled(figure)
+
+
+def gains(table: pl.DataFrame, *, unit: str, theme: Theme = LIGHT) -> Figure:
+    """What policies have gained so far on another, with its interval, and a panel for each other.
+
+    Columns: over (the panel's title), policy, a block of time (its name, a date or a number), gain, low, high.
+    """
+    block = table.columns[2]
+    pens = kin_pens(names_in(table, "policy"), theme)
+    figure, panels = draw.panels(names_in(table, "over"), theme, height=4.8, across=1, lines=len(pens))
+    for axes, (_, part) in zip(panels, table.group_by("over", maintain_order=True), strict=True):
+        drawn = {}
+        for (name,), curve in part.group_by("policy", maintain_order=True):
+            x, gain, low, high = (curve[key].to_numpy() for key in (block, "gain", "low", "high"))
+            if not gain.any():
+                continue  # a policy's gain on itself
+            axes.fill_between(x, low, high, color=pens[str(name)].colour, alpha=0.08, linewidth=0)
+            drawn[str(name)] = draw.line(axes, Curve(str(name), x, gain, high - low), pens, theme)
+        axes.axhline(0, color=theme.muted, linewidth=1)
+        axes.margins(x=0)
+        if table[block].dtype.is_temporal():
+            draw.dates(axes)
+        else:
+            draw.thousands(axes)
+        axes.yaxis.set_major_formatter(FuncFormatter(with_commas))
+        draw.caption(axes, block, f"{unit} gained so far", theme)
+        draw.name(axes, drawn, theme)
     return draw.settled(figure)
 
 
