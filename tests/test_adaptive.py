@@ -168,4 +168,4 @@ def test_bad_settings() -> None:
         ({"probe": -0.1}, "probe must not be negative"),
     ):
         with pytest.raises(ValueError, match=reason):
-            AdaptiveUCB(2, **given)  # type: ignore[arg-type]
+            AdaptiveUCB(2, **given)
