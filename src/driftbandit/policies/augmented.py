@@ -128,6 +128,7 @@ class DetectionAugmentedUCB(ConfidentPolicy):
     """
 
     fixed_only: ClassVar[bool] = True
+    by_arrival: ClassVar[bool] = True
 
     def _new_state(self) -> AugmentedState:
         if self.horizon is None:

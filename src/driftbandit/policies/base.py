@@ -44,6 +44,7 @@ class Policy(Value, ABC):
     seed: Seed = 0
 
     fixed_only: ClassVar[bool] = False  # it cannot play arms that change
+    by_arrival: ClassVar[bool] = False  # rewards count in the order in which they come, not in that of their rounds
 
     def __post_init__(self) -> None:
         given = [f.name for f in fields(self) if not same(getattr(self, f.name), f.default)]

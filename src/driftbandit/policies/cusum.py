@@ -63,6 +63,7 @@ class CusumUCB(ConfidentPolicy):
     threshold: float | None = None
 
     proved: ClassVar[bool] = False
+    by_arrival: ClassVar[bool] = True
 
     def _new_state(self) -> CusumState:
         _check.positive("noise", self.noise)

@@ -52,8 +52,9 @@ def thin(diary: Diary) -> None:
     """Keep every second note; the rewards of a pair are averaged."""
     notes = diary.notes
     for k in range(MOST_NOTES // 2):
+        reward = 0.5 * (notes[2 * k, REWARD] + notes[2 * k + 1, REWARD])
         for i in range(notes.shape[1]):
             notes[k, i] = notes[2 * k + 1, i]
-        notes[k, REWARD] = 0.5 * (notes[2 * k, REWARD] + notes[2 * k + 1, REWARD])
+        notes[k, REWARD] = reward
     diary.clock[FILLED] = MOST_NOTES // 2
     diary.clock[STRIDE] *= 2

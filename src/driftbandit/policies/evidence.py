@@ -156,6 +156,7 @@ class EvidencePolicy(Policy):
     noise_known: bool = False
     refuted: float = 10.0
 
+    by_arrival: ClassVar[bool] = True
     memories: ClassVar[Sequence[int]]
 
     def _rule(self) -> Rule:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -179,6 +179,8 @@ class Master(ConfidentPolicy):
     """
 
     slack: float = 1.0
+
+    by_arrival: ClassVar[bool] = True
 
     def _new_state(self) -> MasterState:
         if self.horizon is None:
