@@ -25,7 +25,8 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    Caveat: κ = 2 standard deviations is a calibrated width, not a confidence radius; there is no regret bound.
+    Caveat: κ = 2 standard deviations is a calibrated width, not a confidence radius; there is no regret bound. Noise whose
+    level comes and goes looks like change to it: tell it the greater level then (``noise``, ``noise_known``).
     """
 
     doubt: float = 4.0

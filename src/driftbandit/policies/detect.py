@@ -16,7 +16,8 @@ class DetectUCB(EvidencePolicy):
     that is played, which is rebuilt once one of them refutes it. A third of AdaptiveUCB's cost; best where changes are
     abrupt. Rewards may come late, and count in the order in which they arrive.
 
-    Caveat: no regret bound, and a change that does not show at the arms it plays is never found.
+    Caveat: no regret bound; a change that does not show at the arms it plays is never found, and noise whose level comes and
+    goes looks like change to it.
     """
 
     memories: ClassVar[Sequence[int]] = [8, 64, 512]
