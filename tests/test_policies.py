@@ -232,7 +232,7 @@ def test_any_array_gets_a_named_error_or_a_right_answer(kind: str, arms: Any) ->
         assert policy == twin
     else:
         assert arms.ndim == 2
-        assert np.linalg.norm(arms, axis=1).max() <= 1 + 1e-8
+        assert np.linalg.norm(arms, axis=1).max() <= policy.arm_norm * (1 + 1e-8)
         if kind.startswith("bob"):
             cast(NaiveBob, naive).turn()
         theta, metric, beta = naive.estimate()
