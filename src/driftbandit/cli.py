@@ -12,6 +12,7 @@ from driftbandit import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from driftbandit.logbook import LogStudy
     from driftbandit.study import Study
@@ -254,7 +255,6 @@ def compare(chosen: argparse.Namespace) -> None:
 
 def suite(chosen: argparse.Namespace) -> None:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from driftbandit import ratios
     from driftbandit.suite import load, run, write
@@ -270,8 +270,7 @@ def suite(chosen: argparse.Namespace) -> None:
         ablation=chosen.ablation,
     )
     folder = getattr(chosen, "out", Path("out/suite"))
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True) as bar:
+    with progress_bar(console) as bar:
 
         def stage(name: str, rounds: int) -> Callable[[int], None]:
             task = bar.add_task(name, total=rounds)
@@ -311,12 +310,10 @@ def replay(chosen: argparse.Namespace) -> None:
 
 
 def run_log(console: "Console", study: "LogStudy", folder: Path) -> None:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from driftbandit.logbook import write
 
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True) as bar:
+    with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for a minute or two)", total=study.rounds)
         gains = study.run(lambda rounds: bar.advance(task, rounds))
     print_grid(console, study.grid(gains))
@@ -329,12 +326,10 @@ def run_log(console: "Console", study: "LogStudy", folder: Path) -> None:
 
 def run_studies(console: "Console", todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:
     """Run each study into the folder's ledger under one progress bar, and say what it cost."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     total = sum(study.rounds() for study in todo.values())
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     wall, processor = time.perf_counter(), time.process_time()
-    with Progress(*columns, console=console, transient=True) as bar:
+    with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for half a minute)", total=total)
         for study in todo.values():
             study.run(
@@ -349,6 +344,13 @@ def run_studies(console: "Console", todo: "Mapping[str, Study]", folder: Path, c
         else f"{total:,} rounds in {wall:.1f} s, some or all of them found finished or played elsewhere",
         soft_wrap=True,
     )
+
+
+def progress_bar(console: "Console") -> "Progress":
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    return Progress(*columns, console=console, transient=True)
 
 
 def print_grid(console: "Console", grid: Any) -> None:

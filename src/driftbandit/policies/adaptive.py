@@ -1,6 +1,5 @@
 """AdaptiveUCB: forgetting led by evidence. No horizon, path length, noise level or memory is given to it."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -31,12 +30,10 @@ class AdaptiveUCB(EvidencePolicy):
 
     doubt: float = 4.0
     probe: float = 0.15
-    forgetting: bool = True
 
     memories: ClassVar[Sequence[int]] = [8 * 2**k for k in range(11)]
 
     def _rule(self) -> Rule:
         self.doubt = _check.not_negative("doubt", self.doubt)
         self.probe = _check.not_negative("probe", self.probe)
-        doubt = self.doubt if self.forgetting else math.inf
-        return Rule(self._kappa, doubt, self.refuted, self.probe, self.noise_known)
+        return Rule(self._kappa, self.doubt, self.refuted, self.probe, self.noise_known)

@@ -29,7 +29,7 @@ from driftbandit.ridge import (
     refresh,
 )
 
-LEARNT, MAIN, PLAYED, RESTARTS, SINCE = range(5)  # rows of the clock
+LEARNT, MAIN, RESTARTS, SINCE = range(4)  # rows of the clock
 NOISE2, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT = range(7)  # rows of the scale
 ON_TRIAL = 5.0  # evidence left against an estimator rebuilt as a copy: more than doubt, so it has to earn its place again
 CLIP = 9.0  # a residual counts for at most three standard deviations: an outlier, or a change, is not the noise
@@ -59,7 +59,7 @@ class Bank(NamedTuple):
     x: Floats  # (D,): scratch, an arm with its intercept
     scale: Floats  # noise variance; signal variance a feature; an arm's length²; how many rewards they average; λ; the
     # feature of the intercept; the first reward, which is taken off all if there is one
-    clock: Ints  # rewards learnt; main estimator; the one played; restarts; when the last one was
+    clock: Ints  # rewards learnt; main estimator; restarts; when the last one was
     restarts: Ints  # (MOST_RESTARTS,): a ring of their rounds
 
 
@@ -74,7 +74,7 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
         np.zeros((count + 1, 2, dim, dim)), np.zeros((count + 1, 3, dim)), np.zeros((count + 1, 2), np.int64),
         np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros((count, count)), np.zeros((count, count), np.int64),
         np.zeros((count, ring)), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
-        scale, np.zeros(5, np.int64), np.zeros(MOST_RESTARTS, np.int64),
+        scale, np.zeros(4, np.int64), np.zeros(MOST_RESTARTS, np.int64),
     )  # fmt: skip
 
 

@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 from driftbandit import _check
 from driftbandit.policies.base import Policy
 from driftbandit.ridge import Confidence
+from driftbandit.theory.tuning import optimal_discount
+
+LEAST_DISCOUNT = 1e-6  # γ^-2 stays far from overflow
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -74,3 +77,11 @@ def tuned(policy: Any, name: str, formula: Callable[[int, int, float], Any]) -> 
     if policy.horizon is None or path_length is None:
         raise ValueError(f"{name} must be given, or horizon and path_length to tune it by")
     return formula(policy.dim, policy.horizon, path_length)
+
+
+def tuned_discount(policy: Any) -> float:
+    """γ as given or by the theory's formula."""
+    discount = _check.fraction("discount", tuned(policy, "discount", optimal_discount))
+    if discount < LEAST_DISCOUNT:
+        raise ValueError(f"discount must be at least {LEAST_DISCOUNT:g}, got {discount:g}")
+    return discount

@@ -9,18 +9,20 @@ from driftbandit._types import Floats, Ints
 from driftbandit.ridge import METRIC, THETA, Ridge
 
 MOST_NOTES = 512
-ROUND, MEMORY, EVIDENCE, NOISE, RESTARTS, REWARD = range(6)  # columns; then θ̂ and the widths of its coordinates
+COLUMNS = ("round", "memory", "evidence", "noise", "restarts", "reward")  # of a note; then …
+ROUND, MEMORY, EVIDENCE, NOISE, RESTARTS, REWARD = range(6)
+ESTIMATE = 6  # … θ̂ from here on, and after it the variances of its coordinates
 FILLED, STRIDE, WAITED = range(3)
 
 
 class Diary(NamedTuple):
-    notes: Floats  # (MOST_NOTES, 6 + 2d)
+    notes: Floats  # (MOST_NOTES, ESTIMATE + 2d)
     clock: Ints  # notes taken; rewards to a note; rewards since the last
     total: Floats  # (1,): their sum
 
 
 def new_diary(dim: int) -> Diary:
-    return Diary(np.zeros((MOST_NOTES, 6 + 2 * dim)), np.array([0, 1, 0]), np.zeros(1))
+    return Diary(np.zeros((MOST_NOTES, ESTIMATE + 2 * dim)), np.array([0, 1, 0]), np.zeros(1))
 
 
 @kernel
@@ -38,8 +40,8 @@ def note(diary: Diary, t: int, memory: float, evidence: float, noise: float, res
     row[ROUND], row[MEMORY], row[EVIDENCE], row[NOISE], row[RESTARTS] = t, memory, evidence, noise, restarts
     row[REWARD] = diary.total[0] / clock[WAITED]
     for i in range(d):
-        row[6 + i] = ridge.vector[THETA, i]
-        row[6 + d + i] = ridge.matrix[METRIC, i, i]
+        row[ESTIMATE + i] = ridge.vector[THETA, i]
+        row[ESTIMATE + d + i] = ridge.matrix[METRIC, i, i]
     clock[FILLED] += 1
     clock[WAITED] = 0
     diary.total[0] = 0.0

@@ -10,13 +10,13 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats
+from driftbandit.policies import diary as notebook
 from driftbandit.policies.bank import (
     LEARNT,
     MAIN,
     MOST_RESTARTS,
     NOISE2,
     PENALTY,
-    PLAYED,
     RESTARTS,
     SINCE,
     Bank,
@@ -25,7 +25,7 @@ from driftbandit.policies.bank import (
     observe,
 )
 from driftbandit.policies.base import Policy
-from driftbandit.policies.diary import FILLED, Diary, due, new_diary, note
+from driftbandit.policies.diary import Diary, due, new_diary, note
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import METRIC, THETA, Ridge, V, new_ridge, rescore
 
@@ -95,7 +95,7 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
     main = longest_unrefuted(bank, rule.doubt)
     since = bank.clock[LEARNT] - bank.clock[SINCE]
     played = probed(bank, main, rule.probe * math.sqrt(d / (since + d)), luck[2])
-    bank.clock[MAIN], bank.clock[PLAYED] = main, played
+    bank.clock[MAIN] = main
     for i in range(d):
         ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is led by what is known
         for j in range(d):
@@ -180,8 +180,8 @@ class EvidencePolicy(Policy):
     def _is_sound(self) -> bool:
         clock, count, notes = self.state.bank.clock, len(self.state.bank.keep), self.state.diary.clock
         return bool(
-            (clock >= 0).all() and clock[MAIN] < count and clock[PLAYED] < count
-            and 0 <= notes[FILLED] <= len(self.state.diary.notes) and (notes[1:] >= 0).all()
+            (clock >= 0).all() and clock[MAIN] < count
+            and 0 <= notes[notebook.FILLED] <= len(self.state.diary.notes) and (notes[1:] >= 0).all()
         )  # fmt: skip
 
     @property
@@ -206,13 +206,14 @@ class EvidencePolicy(Policy):
         import polars as pl
 
         diary, d = self.state.diary, self.dim
-        notes = diary.notes[: diary.clock[FILLED]]
-        width = np.sqrt(np.maximum(notes[:, 6 + d :], 0.0)) * notes[:, [3]] * max(self._kappa, 0.0)
-        return pl.DataFrame(
+        notes = diary.notes[: diary.clock[notebook.FILLED]]
+        theta, variance = notes[:, notebook.ESTIMATE : notebook.ESTIMATE + d], notes[:, notebook.ESTIMATE + d :]
+        width = np.sqrt(np.maximum(variance, 0.0)) * notes[:, [notebook.NOISE]] * max(self._kappa, 0.0)
+        table = pl.DataFrame(
             {
-                "round": notes[:, 0].astype(np.int64), "memory": notes[:, 1], "evidence": notes[:, 2],
-                "noise": notes[:, 3], "restarts": notes[:, 4].astype(np.int64), "reward": notes[:, 5],
-                **{f"theta_{i}": notes[:, 6 + i] for i in range(d)},
+                **dict(zip(notebook.COLUMNS, notes.T, strict=False)),
+                **{f"theta_{i}": theta[:, i] for i in range(d)},
                 **{f"width_{i}": width[:, i] for i in range(d)},
             }
-        )  # fmt: skip
+        )
+        return table.cast({"round": pl.Int64, "restarts": pl.Int64})

@@ -6,15 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
-from driftbandit.policies.confident import ConfidentPolicy, tuned
+from driftbandit.policies.confident import ConfidentPolicy, tuned_discount
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import METRIC, THETA, B, Confidence, Ridge, V, invert, new_ridge, radius, rescore, times
-from driftbandit.theory.tuning import optimal_discount
-
-LEAST = 1e-6  # γ^-2 stays far from overflow
 
 
 class LightWeightState(NamedTuple):
@@ -76,9 +72,7 @@ class LightWeightUCB(ConfidentPolicy):
     path_length: float | None = None
 
     def _new_state(self) -> LightWeightState:
-        self.discount = _check.fraction("discount", tuned(self, "discount", optimal_discount))
-        if self.discount < LEAST:
-            raise ValueError(f"discount must be at least {LEAST:g}, got {self.discount:g}")
+        self.discount = tuned_discount(self)
         ridge = new_ridge(self.dim, self.ridge)
         ridge.matrix[V] = 0.0
         return LightWeightState(ridge, self.confidence(), self.discount, np.zeros(1), np.zeros(1, np.int64))

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 from driftbandit.choice import add_rows
-from driftbandit.policies.confident import ConfidentPolicy, tuned
+from driftbandit.policies.confident import ConfidentPolicy, tuned_discount
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import (
     METRIC,
@@ -25,10 +24,8 @@ from driftbandit.ridge import (
     rescore,
     times,
 )
-from driftbandit.theory.tuning import optimal_discount
 
 DATA2, INVERSE, PRODUCT = 0, 1, 2
-LEAST = 1e-6  # γ^-2 stays far from overflow
 
 
 class WeightState(NamedTuple):
@@ -44,9 +41,7 @@ class WeightState(NamedTuple):
 
 def new_state(policy: Any) -> WeightState:
     """For a policy with a discount, which this settles."""
-    policy.discount = _check.fraction("discount", tuned(policy, "discount", optimal_discount))
-    if policy.discount < LEAST:
-        raise ValueError(f"discount must be at least {LEAST:g}, got {policy.discount:g}")
+    policy.discount = tuned_discount(policy)
     d = policy.dim
     ridge = new_ridge(d, policy.ridge)
     ridge.matrix[V] = 0.0
