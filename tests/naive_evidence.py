@@ -61,7 +61,7 @@ class NaiveEvidence(Naive):
         precision, mean = np.full(self.D, self.penalty), np.zeros(self.D)
         if remember and self.d < self.D:
             main = self.members[self.main]
-            precision[-1] = max(1 / max(main.metric[-1, -1], 1e-12), self.penalty)
+            precision[-1] = max(1 / max(main.metric[-1, -1], 1e-12 / self.penalty), self.penalty)
             mean[-1] = main.theta[-1]
         return Member(precision, mean)
 

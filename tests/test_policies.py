@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -262,6 +262,7 @@ def test_any_reward_gets_a_named_error_or_is_learnt(reward: Any) -> None:
 
 @settings(max_examples=rounds(30, 8), deadline=None)
 @given(st.sampled_from([k for k in KINDS if not k.startswith("bob")]), st.integers(-40, 40), st.integers(-30, 30))
+@example("adaptive-intercept", 40, 0)
 def test_choices_do_not_depend_on_units(kind: str, arm_power: int, reward_power: int) -> None:
     """Arms in other units (and λ, L, S with them), rewards in other units (and S, R): the same choices, exactly."""
     a, b = 2.0**arm_power, 2.0**reward_power

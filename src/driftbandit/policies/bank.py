@@ -134,7 +134,7 @@ def log_likelihood(bank: Bank, residual: float, variance: float) -> float:
 def remember_constant(bank: Bank, k: int) -> None:
     """Give an empty estimator what the main one knows of the intercept: θ changes, the constant does not."""
     c, main = bank.features, bank.clock[MAIN]
-    variance = min(max(bank.matrix[main, METRIC, c, c], 1e-12), 1.0 / bank.scale[PENALTY])
+    variance = min(max(bank.matrix[main, METRIC, c, c], 1e-12 / bank.scale[PENALTY]), 1.0 / bank.scale[PENALTY])
     bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = 1.0 / variance, variance
     bank.vector[k, THETA, c] = bank.vector[main, THETA, c]
     bank.vector[k, B, c] = bank.vector[main, THETA, c] / variance
