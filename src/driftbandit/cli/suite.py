@@ -1,0 +1,65 @@
+"""``suite``: many worlds, and every contender held against hindsight."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from driftbandit.cli.options import Commands, add_run_options, at_least
+
+
+def add_suite(commands: Commands) -> None:
+    command = commands.add_parser(
+        "suite",
+        help="policies told nothing against the best in hindsight, over many worlds",
+        description="Play many worlds, and hold every contender against hindsight: `tuned`, the best forgetting policy over "
+        "many memories; `oracle`, told the change points; `best`, the least of those over several widths of the confidence "
+        "radius too. Prints the ratios of mean final regret (below 1: better than hindsight; geometric mean / worst over each "
+        "group of worlds), and writes a folder with the table (Parquet, CSV, Markdown), the figure (PNG, SVG, light and dark) "
+        "and the settings (JSON). Killed at any moment, the same command goes on from what is finished.",
+        epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add its table, and run "
+        "`driftbandit suite FILE.toml`. While designing, leave --judge alone: a seed looked at is a seed tuned to. "
+        "A first look: `driftbandit suite --worlds 'walk-*' --replicates 2`.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    command.add_argument("file", nargs="?", type=Path, help="a study; the shipped one if not given", metavar="FILE.toml")
+    command.add_argument("--judge", action="store_true", help="the seed kept apart for judging, 30 replicates if not given")
+    command.add_argument(
+        "--replicates", type=at_least(1), help="draws of each world; as the file says if not given", metavar="N"
+    )
+    command.add_argument("--worlds", default="*", help="only worlds whose name matches, as in 'walk-*'", metavar="PATTERN")
+    command.add_argument("--policies", help="only these contenders; all if not given", metavar="NAME,…")
+    command.add_argument("--ablation", action="store_true", help="instead: AdaptiveUCB, and it without each of its parts")
+    add_run_options(command, out="out/suite")
+    command.set_defaults(run=suite)
+
+
+def suite(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from driftbandit import ratios
+    from driftbandit.cli.screen import print_grid, progress_bar
+    from driftbandit.suite import load, run, write
+
+    console = Console()
+    named = None if chosen.policies is None else [name.strip() for name in chosen.policies.split(",")]
+    study = load(
+        chosen.file,
+        judge=chosen.judge,
+        replicates=chosen.replicates,
+        worlds=chosen.worlds,
+        policies=named,
+        ablation=chosen.ablation,
+    )
+    folder = getattr(chosen, "out", Path("out/suite"))
+    with progress_bar(console) as bar:
+
+        def stage(name: str, rounds: int) -> Callable[[int], None]:
+            task = bar.add_task(name, total=rounds)
+            return lambda finished: bar.advance(task, finished)
+
+        table = run(study, folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address, stage=stage)
+    worlds = ratios.by_world(table)
+    for grid in [worlds] * (console.width >= 45 + 12 * len(worlds.headings)) + ratios.summaries(table):
+        print_grid(console, grid)
+    write(folder, table, study)
+    console.print(f"written: {folder}; world by world: {folder / 'suite.md'}", soft_wrap=True)
