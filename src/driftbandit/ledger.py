@@ -31,9 +31,7 @@ class Ledger:
         try:
             with closing(self._connect()) as base, base:
                 base.execute("PRAGMA journal_mode = WAL")
-                base.execute(
-                    "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, regret BLOB, seconds REAL, bytes INTEGER)"
-                )
+                base.execute(SCHEMA)
         except sqlite3.DatabaseError as error:
             raise sqlite3.DatabaseError(f"{path}: {error}") from None
 
