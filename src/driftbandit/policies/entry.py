@@ -29,8 +29,9 @@ def decide_rows(
     for i in range(n):
         square = 0.0
         for j in range(d):
-            square += rows[i, j] * rows[i, j]
-            columns[j, i] = rows[i, j]
+            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
+            square += entry * entry
+            columns[j, i] = entry
         if not square <= limit:
             return -1
     beta = begin(state, t, luck[place])
