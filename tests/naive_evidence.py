@@ -30,15 +30,14 @@ class Member:
         return twin
 
     def step(self, n: int, memory: float, features: int, penalty: float, x: Floats, r: float) -> tuple[float, float]:
-        if memory < math.inf:
-            keep, theta = 1 - 1 / memory, self.theta
+        turns = max(1, int(memory) // 64) if memory < math.inf else 0
+        if turns and n % turns == 0:
+            keep, theta = (1 - 1 / memory) ** turns, self.theta
             fade = np.where(np.arange(len(x)) < features, math.sqrt(keep), 1.0)
             self.V = fade[:, None] * self.V * fade
             self.b = self.V @ theta
-            turns = max(1, int(1 / (1 - keep)) // 64)
-            if n % turns == 0:
-                axis = n // turns % features
-                self.V[axis, axis] += features * (1 - keep**turns) * penalty
+            axis = n // turns % features
+            self.V[axis, axis] += features * (1 - keep) * penalty
         residual, variance = r - x @ self.theta, 1 + x @ np.linalg.solve(self.V, x)
         self.V, self.b = self.V + np.outer(x, x), self.b + r * x
         return float(residual), float(variance)
@@ -55,7 +54,8 @@ class NaiveEvidence(Naive):
         self.noise2 = (policy.noise or 0.0) ** 2
         self.signal2, self.length2, self.weight_ = 0.0, 0.0, 0.0
         self.evidence, self.onset = np.zeros((self.K, self.K)), np.zeros((self.K, self.K), int)
-        self.past: list[tuple[Floats, float, Floats]] = []  # arm, reward, log likelihoods
+        self.past: list[tuple[Floats, float, Floats, Floats]] = []  # arm, reward, squares and logs of each estimator
+        self.brief = next(k for k, memory in enumerate(self.memories) if memory >= 16)
 
     def fresh(self, remember: bool) -> Member:
         precision, mean = np.full(self.D, self.penalty), np.zeros(self.D)
@@ -65,8 +65,9 @@ class NaiveEvidence(Naive):
             mean[-1] = main.theta[-1]
         return Member(precision, mean)
 
-    def log_likelihood(self, residual: float, variance: float) -> float:
-        return -0.5 * (math.log(variance) + residual**2 / (self.noise2 * variance))
+    @staticmethod
+    def plausibility(squares: Any, logs: Any) -> float:
+        return -0.5 * float(sum(logs) + len(logs) * math.log(max(sum(squares), 1e-300)))
 
     def against(self, k: int) -> int:
         return int(np.argmax([*self.evidence[:k, k], 0.0])) if k else 0
@@ -77,14 +78,15 @@ class NaiveEvidence(Naive):
         calm = [k for k in range(self.K) if k == 0 or self.evidence[:k, k].max() <= self.doubt]
         main = played = calm[-1]
         chance = self.probe * math.sqrt(self.d / (self.learnt - self.since + self.d))
-        u = luck(self.p.seed, self.t, 1)[0, 2]
+        u, w = luck(self.p.seed, self.t, 1)[0, 2:]
         if u < chance:
-            k = next((k for k in range(self.K - 2) if self.memories[k] * chance >= 0.5 * self.D), self.K - 2)
+            k = next((k for k in range(self.K - 2) if self.memories[k] * chance >= 0.4 * self.D * 2.5 ** (w - 0.5)), self.K - 2)
             forgotten = self.penalty * np.trace(self.members[k].metric)
             played = k if u * self.D < 3 * chance * forgotten else main
         self.asked = main
         d, noise = self.d, math.sqrt(self.noise2)
-        kappa = self.p.width * (1 if played == main else 2)
+        growth = math.log(1 + (self.learnt - self.since) / d)
+        kappa = self.p.width * math.sqrt(1 + growth / 8) * (1 if played == main else 2)
         return self.members[main].theta[:d], self.members[played].metric[:d, :d], kappa * noise
 
     def select(self, rows: Floats) -> int:
@@ -103,38 +105,50 @@ class NaiveEvidence(Naive):
             self.members = [self.fresh(False) for _ in range(self.K)]
         x, r = np.append(arm, self.constant)[: self.D], reward - self.shift
         steps = [self.step(k, self.learnt, x, r) for k in range(self.K)]
-        logs = np.array([self.log_likelihood(*step) for step in steps])
-        self.past.append((x, r, logs))
+        squares, logs = np.array([(e * e / v, math.log(v)) for e, v in steps]).T
+        self.past.append((x, r, squares, logs))
+        if self.learnt <= 8 * self.D:
+            self.loud = self.noise2
+        self.loud += (min(squares[self.brief], 9 * max(self.loud, self.noise2)) - self.loud) / 16
+        surprise = 0.5 * (logs + squares / max(self.loud, self.noise2))
         self.learnt += 1
         for k in range(1, self.K):
-            self.evidence[:k, k] = np.maximum(self.evidence[:k, k] + np.minimum(logs[:k] - logs[k], 6.0), 0.0)
+            self.evidence[:k, k] = np.maximum(self.evidence[:k, k] + surprise[k] - surprise[:k], 0.0)
             self.onset[:k, k][self.evidence[:k, k] == 0.0] = self.learnt
         for k in range(1, self.K):
             j = self.against(k)
-            if self.evidence[j, k] > self.refuted:
-                if k == self.K - 1:
-                    self.restarts, self.since = self.restarts + 1, self.learnt
-                self.rebuild(j, k)
+            if self.evidence[j, k] > self.refuted and self.rebuild(j, k) and k == self.K - 1:
+                self.restarts, self.since = self.restarts + 1, self.learnt
         self.scales(steps[self.main][0] ** 2 / steps[self.main][1], x)
 
     def step(self, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
         return self.members[k].step(n, self.memories[k], self.d, self.penalty, x, r)
 
     def refit(self, k: int, first: int) -> tuple[Member, float]:
-        member, total = self.fresh(first > 0), 0.0
+        member, squares, logs = self.fresh(first > 0), [], []
         for n in range(first, self.learnt):
-            x, r, _ = self.past[n]
-            total += self.log_likelihood(*member.step(n, self.memories[k], self.d, self.penalty, x, r))
-        return member, total
+            residual, variance = member.step(n, self.memories[k], self.d, self.penalty, *self.past[n][:2])
+            squares.append(residual**2 / variance)
+            logs.append(math.log(variance))
+        return member, self.plausibility(squares, logs)
 
-    def rebuild(self, j: int, k: int) -> None:
-        first = max(self.onset[j, k], self.learnt - max(128, 8 * self.D))
+    def record(self, k: int, first: int) -> float:
+        return self.plausibility([past[2][k] for past in self.past[first:]], [past[3][k] for past in self.past[first:]])
+
+    def rebuild(self, j: int, k: int) -> bool:
+        oldest = self.learnt - max(128, 8 * self.D)
+        first = max(self.onset[j, k], oldest)
         member, fresh = self.refit(k, first)
-        jump = fresh >= sum(logs[j] for _, _, logs in self.past[first:])
+        copied, kept = self.record(j, first), self.record(k, first)
+        if self.onset[j, k] >= oldest and max(fresh, copied) <= kept + 1.0:
+            self.evidence[:k, k] = np.minimum(self.evidence[:k, k], 6.0)
+            return False
+        jump = fresh >= copied
         self.members[k] = member if jump else self.members[j].copy()
-        self.evidence[:k, k] = 0.0 if jump else 5.0
+        self.evidence[:k, k] = 0.0 if jump else 6.0
         self.onset[:k, k] = self.learnt
         self.evidence[k, k + 1 :], self.onset[k, k + 1 :] = self.evidence[j, k + 1 :], self.onset[j, k + 1 :]
+        return True
 
     def scales(self, square: float, x: Floats) -> None:
         theta, metric, d = self.members[self.main].theta[: self.d], self.members[self.main].metric, self.d

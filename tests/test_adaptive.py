@@ -11,6 +11,7 @@ from common import rounds
 from driftbandit import (
     Abrupt,
     AdaptiveUCB,
+    Alternating,
     Constant,
     DetectUCB,
     FixedArms,
@@ -70,6 +71,13 @@ def test_far_better_than_never_forgetting_where_the_world_changes(kind: type[Evi
 def test_no_worse_than_never_forgetting_where_it_stands_still() -> None:
     world = World(Constant(5), Gaussian(0.3), T)
     assert final(AdaptiveUCB(5), world) < final(StaticUCB(5, noise=0.3), world)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
+def test_louder_noise_is_not_taken_for_change(kind: type[EvidencePolicy]) -> None:
+    world = World(Constant(5), Alternating(0.5, quiet=0.1, every=700), T, UnitArms(20, fresh=True))
+    assert final(kind(5), world) < 2.0 * final(StaticUCB(5, noise=0.5), world)
 
 
 @pytest.mark.compiled

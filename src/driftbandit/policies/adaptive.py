@@ -12,7 +12,7 @@ from driftbandit.policies.evidence import EvidencePolicy, Rule
 class AdaptiveUCB(EvidencePolicy):
     """Forget as much as the rewards give reason to: told nothing but the number of features.
 
-    A bank of estimators, with memories of 8, 16, 32, … rewards and one without end, learns from every reward. The longest
+    A bank of estimators, with memories of 4, 10, 25, … rewards and one without end, learns from every reward. The longest
     memory that no shorter one contradicts is played; where one is refuted, it is rebuilt from what came since. Rewards may
     come late, and count in the order in which they arrive.
 
@@ -24,14 +24,13 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    Caveat: κ = 2 standard deviations is a calibrated width, not a confidence radius; there is no regret bound. Noise whose
-    level comes and goes looks like change to it: tell it the greater level then (``noise``, ``noise_known``).
+    Caveat: κ = 1.4 standard deviations, growing in calm, is a calibrated width, no confidence radius; there is no regret bound.
     """
 
-    doubt: float = 4.0
-    probe: float = 0.15
+    doubt: float = 5.0
+    probe: float = 0.2
 
-    memories: ClassVar[Sequence[int]] = [8 * 2**k for k in range(11)]
+    memories: ClassVar[Sequence[int]] = [4, 10, 25, 63, 157, 391, 977, 2442]
 
     def _rule(self) -> Rule:
         self.doubt = _check.not_negative("doubt", self.doubt)

@@ -2,7 +2,7 @@
 
 Every estimator learns from every reward and has to predict it first. Where a shorter memory predicts better than a longer
 one, evidence gathers against the longer: a sum of log likelihood ratios that never falls below 0, as in a CUSUM (Page 1954).
-Enough of it refutes an estimator, which is then rebuilt from what refuted it.
+Enough of it refutes an estimator, which is then rebuilt from what refuted it: unless louder noise explains as much.
 
 Dimensions: K estimators, the last of which never forgets; D features, with the intercept if there is one.
 """
@@ -30,8 +30,11 @@ from driftbandit.ridge import (
 )
 
 LEARNT, MAIN, RESTARTS, SINCE = range(4)  # rows of the clock
-NOISE2, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT = range(7)  # rows of the scale
-ON_TRIAL = 5.0  # evidence left against an estimator rebuilt as a copy: more than doubt, so it has to earn its place again
+NOISE2, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, LOUD = range(8)  # rows of the scale
+ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more than doubt, so it has to earn its place again
+EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise
+BRIEF = 16  # rewards over which the present level of the noise is averaged, and the least memory whose residuals tell it
+PACE = 64  # steps in which a memory forgets: a long one loses so little of λI a reward that a step now and then will do
 CLIP = 9.0  # a residual counts for at most three standard deviations: an outlier, or a change, is not the noise
 STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many
 SETTLE = 8  # rewards per feature after which the scales are trusted
@@ -39,26 +42,30 @@ STALE = 1e12  # a squared residual so many times the noise: the scale was never 
 FIRST_PENALTY = 0.01  # λ until then, for each feature, in units of an arm's length²
 LEAST_PENALTY, MOST_PENALTY = 1e-6, 100.0  # and its limits afterwards
 LOW = 0.01  # the noise variance starts at this share of the first reward's square: too high a start would linger
-OUTLIER = 6.0  # nats: the most that one reward may speak against an estimator, so that one alone never refutes
+ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
 MOST_RESTARTS = 256  # whose rounds are remembered
 
 
 class Bank(NamedTuple):
     features: int  # d: all but the intercept
-    keep: Floats  # (K,): γ_k = 1 − 1/memory; 1 for the last
+    memory: Floats  # (K,): in rewards, the last without end
+    keep: Floats  # (K,): (1 − 1/memory)^turns, what is left after a step of forgetting …
+    turns: Ints  # (K,): … which comes after so many rewards
     matrix: Floats  # (K + 1, 2, D, D): as in Ridge; the last is scratch
     vector: Floats  # (K + 1, 3, D)
     tally: Ints  # (K + 1, 2)
     columns: Floats  # (D, 0) and …
     score: Floats  # … (3, 0): the bank keeps no arms' scores
-    evidence: Floats  # (K, K): [j, k] of j against k, where j has the shorter memory
+    evidence: Floats  # (K, K): [k, j] against k by j, which has the shorter memory
     onset: Ints  # (K, K): how many rewards had been learnt when it last was 0
-    logs: Floats  # (K, ring): log likelihoods of the last rewards
+    surprise: Floats  # (K,): scratch, minus the log likelihood of a reward
+    squares: Floats  # (ring, K): of the last residuals, each over its variance in units of the noise's, …
+    logs: Floats  # (ring, K): … whose logarithm this is
     arms: Floats  # (ring, D)
     rewards: Floats  # (ring,)
     x: Floats  # (D,): scratch, an arm with its intercept
     scale: Floats  # noise variance; signal variance a feature; an arm's length²; how many rewards they average; λ; the
-    # feature of the intercept; the first reward, which is taken off all if there is one
+    # feature of the intercept; the first reward, which is taken off all if there is one; the noise variance at present
     clock: Ints  # rewards learnt; main estimator; restarts; when the last one was
     restarts: Ints  # (MOST_RESTARTS,): a ring of their rounds
 
@@ -66,14 +73,15 @@ class Bank(NamedTuple):
 def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: float | None) -> Bank:
     dim = features + intercept
     count, ring = len(memories) + 1, max(128, SETTLE * dim)
-    scale = np.zeros(7)
+    turns = np.array([*(max(1, memory // PACE) for memory in memories), 1])
+    memory = np.array([*memories, ENDLESS])
+    scale = np.zeros(8)
     scale[NOISE2] = 0.0 if noise is None else noise * noise
     return Bank(
-        features,
-        np.array([*(1.0 - 1.0 / memory for memory in memories), 1.0]),
+        features, memory, (1.0 - 1.0 / memory) ** turns, turns,
         np.zeros((count + 1, 2, dim, dim)), np.zeros((count + 1, 3, dim)), np.zeros((count + 1, 2), np.int64),
         np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros((count, count)), np.zeros((count, count), np.int64),
-        np.zeros((count, ring)), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
+        np.zeros(count), np.zeros((ring, count)), np.zeros((ring, count)), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
         scale, np.zeros(4, np.int64), np.zeros(MOST_RESTARTS, np.int64),
     )  # fmt: skip
 
@@ -107,27 +115,16 @@ def duplicate(bank: Bank, source: int, target: int) -> None:
 
 
 @kernel
-def predict_and_learn(bank: Bank, k: int, keep: float, n: int, x: Floats, r: float) -> tuple[float, float]:
+def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: int, x: Floats, r: float) -> tuple[float, float]:
     """Forget a little, predict the n-th reward, learn it. Returns the residual and its variance in units of the noise's."""
-    ridge = member(bank, k)
-    if keep < 1.0:
-        fade(ridge, keep, bank.features)
-        turns = max(1, int(1.0 / (1.0 - keep)) // 64)  # a long memory loses so little of λI that a turn now and then will do
-        if n % turns == 0:
-            axis, weight = n // turns % bank.features, bank.features * (1.0 - math.pow(keep, turns))
-            anchor(ridge, axis, weight * bank.scale[PENALTY])
+    if keep < 1.0 and n % turns == 0:
+        fade(ridge, keep, features)
+        anchor(ridge, n // turns % features, features * (1.0 - keep) * ridge.penalty)
     mean, square = forecast(ridge, x)
     square = max(square, 0.0)
     if correct(ridge, x, r, 1.0, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
         refresh(ridge)
     return r - mean, 1.0 + square
-
-
-@kernel
-def log_likelihood(bank: Bank, residual: float, variance: float) -> float:
-    """Of N(0, R̂²·variance), less what is the same for all estimators."""
-    noise: float = bank.scale[NOISE2]
-    return -0.5 * (math.log(variance) + residual * residual / (noise * variance))
 
 
 @kernel
@@ -142,38 +139,60 @@ def remember_constant(bank: Bank, k: int) -> None:
 
 @kernel
 def fit(bank: Bank, k: int, first: int) -> float:
-    """Into the scratch place: estimator k as it would be had it begun with reward ``first``. Its log likelihood since."""
-    scratch, ring = len(bank.keep), len(bank.rewards)
+    """Into the scratch place: estimator k as it would be had it begun with reward ``first``. How plausible it is since."""
+    scratch, ring, d = len(bank.keep), len(bank.rewards), bank.features
     empty(bank, scratch)
-    if first > 0 and bank.features < len(bank.x):
+    if first > 0 and d < len(bank.x):
         remember_constant(bank, scratch)
-    total = 0.0
+    ridge, keep, turns = member(bank, scratch), bank.keep[k], bank.turns[k]
+    squares = logs = 0.0
     for n in range(first, bank.clock[LEARNT]):
-        slot = n % ring
-        residual, variance = predict_and_learn(bank, scratch, bank.keep[k], n, bank.arms[slot], bank.rewards[slot])
-        total += log_likelihood(bank, residual, variance)
-    return total
+        x, r = bank.arms[n % ring], bank.rewards[n % ring]
+        residual, variance = predict_and_learn(ridge, keep, turns, d, n, x, r)
+        squares += residual * residual / variance
+        logs += math.log(variance)
+    return plausibility(squares, logs, bank.clock[LEARNT] - first)
 
 
 @kernel
-def rebuild(bank: Bank, j: int, k: int) -> None:
-    """Replace k, which j refutes, by what predicts better since the evidence began: a fresh start then, or a copy of j.
+def record(bank: Bank, k: int, first: int) -> float:
+    """How plausible estimator k is since reward ``first``."""
+    squares = logs = 0.0
+    for n in range(first, bank.clock[LEARNT]):
+        squares += bank.squares[n % len(bank.rewards), k]
+        logs += bank.logs[n % len(bank.rewards), k]
+    return plausibility(squares, logs, bank.clock[LEARNT] - first)
+
+
+@kernel
+def plausibility(squares: float, logs: float, count: int) -> float:
+    """The log likelihood of residuals at the noise level that suits them best, less what is the same for all estimators."""
+    return -0.5 * (logs + count * math.log(max(squares, 1e-300)))
+
+
+@kernel
+def rebuild(bank: Bank, j: int, k: int) -> bool:
+    """Replace k, which j refutes, by what explains the rewards since then best: a fresh start, or a copy of j.
 
     After a jump the fresh start is better, and goes on with a clean slate. In a drift the copy is: k forgot too slowly and
-    will again, so it stays on trial until it has predicted better than j for a while.
+    will again, so it stays on trial until it has predicted better than j for a while. Where k does as well if only the noise
+    is louder than thought, it stays as it is, on trial too, and the answer is no.
     """
-    count, ring, now = len(bank.keep), len(bank.rewards), bank.clock[LEARNT]
-    first = max(bank.onset[j, k], now - ring)
-    fresh, copied = fit(bank, k, first), 0.0
-    for n in range(first, now):
-        copied += bank.logs[j, n % ring]
+    count, now, ring = len(bank.keep), bank.clock[LEARNT], len(bank.rewards)
+    first = max(bank.onset[k, j], now - ring)
+    fresh, copied = fit(bank, k, first), record(bank, j, first)
+    if bank.onset[k, j] >= now - ring and max(fresh, copied) <= record(bank, k, first) + EXCESS:
+        for i in range(k):
+            bank.evidence[k, i] = min(bank.evidence[k, i], ON_TRIAL)
+        return False
     duplicate(bank, count if fresh >= copied else j, k)
     for i in range(k):
-        bank.evidence[i, k] = 0.0 if fresh >= copied else ON_TRIAL
-        bank.onset[i, k] = now
+        bank.evidence[k, i] = 0.0 if fresh >= copied else ON_TRIAL
+        bank.onset[k, i] = now
     for longer in range(k + 1, count):
-        bank.evidence[k, longer] = bank.evidence[j, longer]
-        bank.onset[k, longer] = bank.onset[j, longer]
+        bank.evidence[longer, k] = bank.evidence[longer, j]
+        bank.onset[longer, k] = bank.onset[longer, j]
+    return True
 
 
 @kernel
@@ -181,7 +200,7 @@ def against(bank: Bank, k: int) -> int:
     """The estimator with the most evidence against k: k itself if there is none."""
     worst = k
     for j in range(k):
-        if bank.evidence[j, k] > bank.evidence[worst, k]:
+        if bank.evidence[k, j] > bank.evidence[k, worst]:
             worst = j
     return worst
 
@@ -189,8 +208,8 @@ def against(bank: Bank, k: int) -> int:
 @kernel
 def observe(bank: Bank, t: int, arm: Floats, reward: float, told: bool, refuted: float) -> None:
     """Let every estimator predict and learn a reward, weigh the evidence, rebuild what is refuted."""
-    count, ring, n = len(bank.keep), len(bank.rewards), bank.clock[LEARNT]
-    scale, clock, evidence, x = bank.scale, bank.clock, bank.evidence, bank.x
+    ring, n = len(bank.rewards), bank.clock[LEARNT]
+    scale, clock, x = bank.scale, bank.clock, bank.x
     if n == 0:
         start(bank, arm, reward)
     for i in range(len(arm)):
@@ -198,32 +217,50 @@ def observe(bank: Bank, t: int, arm: Floats, reward: float, told: bool, refuted:
     if len(x) > len(arm):
         x[len(arm)] = scale[CONSTANT]
     r = reward - scale[SHIFT]
-    slot, main = n % ring, clock[MAIN]
-    square = 0.0
-    for k in range(count):
-        residual, variance = predict_and_learn(bank, k, bank.keep[k], n, x, r)
-        bank.logs[k, slot] = log_likelihood(bank, residual, variance)
-        if k == main:
-            square = residual * residual / variance
+    squares, logs = bank.squares[n % ring], bank.logs[n % ring]
+    for k in range(len(bank.keep)):
+        residual, variance = predict_and_learn(member(bank, k), bank.keep[k], bank.turns[k], bank.features, n, x, r)
+        squares[k] = residual * residual / variance
+        logs[k] = math.log(variance)
     for i in range(len(x)):
-        bank.arms[slot, i] = x[i]
-    bank.rewards[slot] = r
+        bank.arms[n % ring, i] = x[i]
+    bank.rewards[n % ring] = r
     clock[LEARNT] = n + 1
-    for k in range(1, count):
-        for j in range(k):
-            evidence[j, k] += min(bank.logs[j, slot] - bank.logs[k, slot], OUTLIER)
-            if evidence[j, k] <= 0.0:
-                evidence[j, k] = 0.0
-                bank.onset[j, k] = n + 1
-    for k in range(1, count):
+    weigh(bank, squares, logs)
+    for k in range(1, len(bank.keep)):
         j = against(bank, k)
-        if evidence[j, k] > refuted:
-            if k == count - 1:
-                bank.restarts[clock[RESTARTS] % MOST_RESTARTS] = t
-                clock[RESTARTS] += 1
-                clock[SINCE] = n + 1
-            rebuild(bank, j, k)
-    learn_scales(bank, square, told)
+        if bank.evidence[k, j] > refuted and rebuild(bank, j, k) and k == len(bank.keep) - 1:
+            bank.restarts[clock[RESTARTS] % MOST_RESTARTS] = t
+            clock[RESTARTS] += 1
+            clock[SINCE] = n + 1
+    learn_scales(bank, squares[clock[MAIN]], told)
+
+
+@kernel
+def weigh(bank: Bank, squares: Floats, logs: Floats) -> None:
+    """Add the log likelihood ratios of a reward to the evidence."""
+    surprise, level = bank.surprise, loudness(bank, squares)
+    for k in range(len(squares)):
+        surprise[k] = 0.5 * (logs[k] + squares[k] / level)
+        evidence, onset = bank.evidence[k], bank.onset[k]
+        for j in range(k):
+            evidence[j] += surprise[k] - surprise[j]
+            if evidence[j] <= 0.0:
+                evidence[j] = 0.0
+                onset[j] = bank.clock[LEARNT]
+
+
+@kernel
+def loudness(bank: Bank, squares: Floats) -> float:
+    """The noise variance at present, if it is more than on average: louder rewards are not to be taken for a change of θ."""
+    scale, k = bank.scale, 0
+    while bank.memory[k] < BRIEF:
+        k += 1
+    if bank.clock[LEARNT] <= SETTLE * len(bank.x) + 1:
+        scale[LOUD] = scale[NOISE2]
+    most = CLIP * max(scale[LOUD], scale[NOISE2])
+    scale[LOUD] += (min(squares[k], most) - scale[LOUD]) / BRIEF
+    return float(max(scale[LOUD], scale[NOISE2]))
 
 
 @kernel

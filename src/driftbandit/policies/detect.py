@@ -12,15 +12,14 @@ from driftbandit.policies.evidence import EvidencePolicy, Rule
 class DetectUCB(EvidencePolicy):
     """Never forget, until a shorter memory proves you wrong; then begin again with what came since.
 
-    Epochs as long as the world lets them be. Three challengers, with memories of 8, 64 and 512 rewards, watch the estimator
+    Epochs as long as the world lets them be. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
     that is played, which is rebuilt once one of them refutes it. A third of AdaptiveUCB's cost; best where changes are
     abrupt. Rewards may come late, and count in the order in which they arrive.
 
-    Caveat: no regret bound; a change that does not show at the arms it plays is never found, and noise whose level comes and
-    goes looks like change to it.
+    Caveat: no regret bound; a change that does not show at the arms it plays is never found.
     """
 
-    memories: ClassVar[Sequence[int]] = [8, 64, 512]
+    memories: ClassVar[Sequence[int]] = [4, 32, 256]
 
     def _rule(self) -> Rule:
         return Rule(self._kappa, math.inf, self.refuted, 0.0, self.noise_known)

@@ -1,17 +1,17 @@
 """What a policy remembers of its own course: at most so many notes, ever farther apart, so that memory stays constant."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
-from driftbandit.ridge import METRIC, THETA, Ridge
 
 MOST_NOTES = 512
 COLUMNS = ("round", "memory", "evidence", "noise", "restarts", "reward")  # of a note; then …
 ROUND, MEMORY, EVIDENCE, NOISE, RESTARTS, REWARD = range(6)
-ESTIMATE = 6  # … θ̂ from here on, and after it the variances of its coordinates
+ESTIMATE = 6  # … θ̂ from here on, and after it the widths of its coordinates
 FILLED, STRIDE, WAITED = range(3)
 
 
@@ -34,14 +34,15 @@ def due(diary: Diary, reward: float) -> bool:
 
 
 @kernel
-def note(diary: Diary, t: int, memory: float, evidence: float, noise: float, restarts: int, ridge: Ridge) -> None:
-    notes, clock, d = diary.notes, diary.clock, len(ridge.vector[THETA])
-    row = notes[clock[FILLED]]
-    row[ROUND], row[MEMORY], row[EVIDENCE], row[NOISE], row[RESTARTS] = t, memory, evidence, noise, restarts
+def note(diary: Diary, t: int, theta: Floats, metric: Floats, radius: float) -> None:
+    """Complete a note, the rest of which the caller has written, with the estimate and the mean reward."""
+    row, clock = diary.notes[diary.clock[FILLED]], diary.clock
+    d = (len(row) - ESTIMATE) // 2
+    row[ROUND] = t
     row[REWARD] = diary.total[0] / clock[WAITED]
     for i in range(d):
-        row[ESTIMATE + i] = ridge.vector[THETA, i]
-        row[ESTIMATE + d + i] = ridge.matrix[METRIC, i, i]
+        row[ESTIMATE + i] = theta[i]
+        row[ESTIMATE + d + i] = radius * math.sqrt(max(metric[i, i], 0.0))
     clock[FILLED] += 1
     clock[WAITED] = 0
     diary.total[0] = 0.0

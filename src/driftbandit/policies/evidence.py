@@ -32,14 +32,16 @@ from driftbandit.ridge import METRIC, THETA, Ridge, V, new_ridge, rescore
 if TYPE_CHECKING:
     import polars as pl
 
-REACH = 0.5  # a probe asks an estimator that forgets about as fast as d probes come
+REACH = 0.4  # a probe asks an estimator that forgets about as fast as d probes come …
+SPREAD = 2.5  # … give or take this factor in all: as far apart as memories are, so that no gap between them matters
 WIDER = 2.0  # and believes in changes twice as large as what has been seen
+PATIENCE = 8.0  # the slower κ grows in calm, the greater: without growth a near tie may lock in
 
 
 class Rule(NamedTuple):
     """What distinguishes one such policy from another."""
 
-    width: float  # κ, in standard deviations; below 0 the theory's radius
+    width: float  # κ, in standard deviations, just after a restart; below 0 the theory's radius
     doubt: float  # evidence against an estimator that keeps it from being played
     refuted: float  # evidence that has it rebuilt
     probe: float  # c in the chance c√(d/n) of a probe, n rewards after a restart
@@ -57,18 +59,20 @@ class EvidenceState(NamedTuple):
 def longest_unrefuted(bank: Bank, doubt: float) -> int:
     """The longest memory that nothing shorter contradicts: never forget without evidence."""
     for k in range(len(bank.keep) - 1, 0, -1):
-        if bank.evidence[against(bank, k), k] <= doubt:
+        if bank.evidence[k, against(bank, k)] <= doubt:
             return k
     return 0
 
 
 @kernel
-def probed(bank: Bank, main: int, chance: float, u: float) -> int:
+def probed(bank: Bank, main: int, chance: float, luck: Floats) -> int:
     """Now and then an estimator that has forgotten what was not played lately, so that a change there is found."""
+    u = luck[2]
     if u >= chance:
         return main
     d, k = len(bank.x), 0
-    while k < len(bank.keep) - 2 and (1.0 - bank.keep[k]) * REACH * d > chance:
+    reach = REACH * d * math.pow(SPREAD, luck[3] - 0.5)
+    while k < len(bank.keep) - 2 and bank.memory[k] * chance < reach:
         k += 1
     forgotten = 0.0  # how many of d directions it knows nothing of
     for i in range(d):
@@ -86,6 +90,14 @@ def theoretical(bank: Bank, k: int) -> float:
     return math.sqrt(d) + math.sqrt(logarithm)
 
 
+@kernel
+def radius(bank: Bank, rule: Rule, k: int) -> float:
+    """What the length of an arm in estimator k's metric is multiplied by: R̂κ√(1 + ln(1 + n/d)/8), n rewards after a restart."""
+    calm = math.log(1.0 + (bank.clock[LEARNT] - bank.clock[SINCE]) / bank.features)
+    kappa = theoretical(bank, k) if rule.width < 0.0 else rule.width * math.sqrt(1.0 + calm / PATIENCE)
+    return math.sqrt(bank.scale[NOISE2]) * kappa
+
+
 @begin.of(EvidenceState)
 def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
     bank, rule, ridge = state.bank, state.rule, state.ridge
@@ -94,15 +106,14 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
     d = bank.features
     main = longest_unrefuted(bank, rule.doubt)
     since = bank.clock[LEARNT] - bank.clock[SINCE]
-    played = probed(bank, main, rule.probe * math.sqrt(d / (since + d)), luck[2])
+    played = probed(bank, main, rule.probe * math.sqrt(d / (since + d)), luck)
     bank.clock[MAIN] = main
     for i in range(d):
         ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is led by what is known
         for j in range(d):
             ridge.matrix[METRIC, i, j] = bank.matrix[played, METRIC, i, j]
     rescore(ridge)
-    width = theoretical(bank, main) if rule.width < 0.0 else rule.width
-    return math.sqrt(bank.scale[NOISE2]) * width * (1.0 if played == main else WIDER)
+    return radius(bank, rule, main) * (1.0 if played == main else WIDER)
 
 
 @learn.of(EvidenceState)
@@ -110,9 +121,12 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
     bank = state.bank
     observe(bank, s, x, r, state.rule.told, state.rule.refuted)
     if due(state.diary, r):
-        main = bank.clock[MAIN]
-        doubt = bank.evidence[against(bank, main), main]
-        note(state.diary, s, in_use(bank), doubt, math.sqrt(bank.scale[NOISE2]), bank.clock[RESTARTS], state.ridge)
+        main, row = bank.clock[MAIN], state.diary.notes[state.diary.clock[notebook.FILLED]]
+        row[notebook.MEMORY] = in_use(bank)
+        row[notebook.EVIDENCE] = bank.evidence[main, against(bank, main)]
+        row[notebook.NOISE] = math.sqrt(bank.scale[NOISE2])
+        row[notebook.RESTARTS] = bank.clock[RESTARTS]
+        note(state.diary, s, bank.vector[main, THETA], bank.matrix[main, METRIC], radius(bank, state.rule, main))
 
 
 @kernel
@@ -121,7 +135,7 @@ def in_use(bank: Bank) -> float:
     main, learnt = bank.clock[MAIN], bank.clock[LEARNT]
     if main == len(bank.keep) - 1:
         return float(learnt - bank.clock[SINCE])
-    return min(1.0 / (1.0 - float(bank.keep[main])), float(learnt))
+    return min(float(bank.memory[main]), float(learnt))
 
 
 class Status(NamedTuple):
@@ -143,7 +157,7 @@ class EvidencePolicy(Policy):
         dim: the number of features (d).
         intercept: learn a constant that all rewards have in common too. Needed where rewards have one (a base rate) that no
             feature carries; it costs the exploration of one more feature.
-        width: how optimistic, in standard deviations (κ); "theory" for the radius of eq. 9.
+        width: how optimistic, in standard deviations (κ), just after a restart; "theory" for the radius of eq. 9.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         seed: fixes how ties are broken and when it probes.
@@ -151,7 +165,7 @@ class EvidencePolicy(Policy):
 
     arm_norm: float = _check.LARGEST
     intercept: bool = False
-    width: float | str = 2.0
+    width: float | str = 1.4
     noise: float | None = None
     noise_known: bool = False
     refuted: float = 10.0
@@ -190,15 +204,14 @@ class EvidencePolicy(Policy):
 
     def status(self) -> Status:
         """What it believes, and why: see ``Status``."""
-        bank, main = self.state.bank, int(self.state.bank.clock[MAIN])
-        noise, d = math.sqrt(bank.scale[NOISE2]), self.dim
+        bank, main, d = self.state.bank, int(self.state.bank.clock[MAIN]), self.dim
         count = int(bank.clock[RESTARTS])
         recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
         variance = np.diagonal(bank.matrix[main, METRIC])[:d]
-        width = float(theoretical(bank, main)) if self.width == "theory" and bank.clock[LEARNT] else max(self._kappa, 0.0)
+        width = float(radius(bank, self.state.rule, main)) if bank.clock[LEARNT] else 0.0
         return Status(
-            float(in_use(bank)), recent, float(bank.evidence[against(bank, main), main]), noise,
-            bank.vector[main, THETA, :d].copy(), width * noise * np.sqrt(np.maximum(variance, 0.0)),
+            float(in_use(bank)), recent, float(bank.evidence[main, against(bank, main)]), math.sqrt(bank.scale[NOISE2]),
+            bank.vector[main, THETA, :d].copy(), width * np.sqrt(np.maximum(variance, 0.0)),
         )  # fmt: skip
 
     def history(self) -> "pl.DataFrame":
@@ -207,8 +220,7 @@ class EvidencePolicy(Policy):
 
         diary, d = self.state.diary, self.dim
         notes = diary.notes[: diary.clock[notebook.FILLED]]
-        theta, variance = notes[:, notebook.ESTIMATE : notebook.ESTIMATE + d], notes[:, notebook.ESTIMATE + d :]
-        width = np.sqrt(np.maximum(variance, 0.0)) * notes[:, [notebook.NOISE]] * max(self._kappa, 0.0)
+        theta, width = notes[:, notebook.ESTIMATE : notebook.ESTIMATE + d], notes[:, notebook.ESTIMATE + d :]
         table = pl.DataFrame(
             {
                 **dict(zip(notebook.COLUMNS, notes.T, strict=False)),
