@@ -160,48 +160,45 @@ def absorb(ridge: Ridge, x: Floats, r: float) -> None:
 
 
 @kernel
-def fade(ridge: Ridge, keep: float, features: int) -> None:
-    """V ← γV, b ← γb: θ̂ stays, its widths grow. What V loses of λI, ``anchor`` gives back.
+def fade(ridge: Ridge, keep: float, features: int, axis: int) -> None:
+    """V ← γV + (1 − γ)dλ·e_i·e_iᵀ, b ← γb: forget a little, and give back along one axis in turn what λI loses. O(d²).
 
-    Coordinates from ``features`` on are constants and do not fade: V ← DVD with D = √γ on the others, 1 on these.
+    Coordinates from ``features`` on are constants and do not fade: V ← DVD with D = √γ on the others, 1 on these. Without a
+    fixed set's scores.
     """
-    v, metric, b = ridge.matrix[V], ridge.matrix[METRIC], ridge.vector[B]
-    d, grow = len(b), 1.0 / keep
+    v, metric = ridge.matrix[V], ridge.matrix[METRIC]
+    b, theta, gain = ridge.vector[B], ridge.vector[THETA], ridge.vector[GAIN]
+    d, grow, root = len(b), 1.0 / keep, math.sqrt(keep)
+    for j in range(features):
+        gain[j] = metric[axis, j] * grow
+        for k in range(features, d):
+            v[j, k] *= root
+            v[k, j] *= root
+            metric[j, k] /= root
+            metric[k, j] /= root
+    for k in range(features, d):
+        gain[k] = metric[axis, k]
+    weight = features * (1.0 - keep) * ridge.penalty
+    step = weight / (1.0 + weight * gain[axis])
+    root, move = math.sqrt(step), step * theta[axis]
+    for j in range(d):
+        theta[j] -= move * gain[j]
+        gain[j] *= root
     for j in range(features):
         b[j] *= keep
         row = v[j]
         for k in range(features):
             row[k] *= keep
-        row = metric[j]
-        for k in range(features):
-            row[k] *= grow
-    if features < d:
-        root = math.sqrt(keep)
-        for j in range(features):
-            for k in range(features, d):
-                v[j, k] *= root
-                v[k, j] *= root
-                metric[j, k] /= root
-                metric[k, j] /= root
-        times(v, ridge.vector[THETA], b)
-
-
-@kernel
-def anchor(ridge: Ridge, axis: int, weight: float) -> None:
-    """V += w·e_i·e_iᵀ: an observation of 0 along one axis, without a fixed set's scores. O(d²), no inverse."""
-    v, metric = ridge.matrix[V], ridge.matrix[METRIC]
-    theta, gain = ridge.vector[THETA], ridge.vector[GAIN]
-    step = weight / (1.0 + weight * metric[axis, axis])
-    root, move = math.sqrt(step), step * theta[axis]
-    v[axis, axis] += weight
-    for j in range(len(theta)):
-        gain[j] = metric[axis, j]
-        theta[j] -= move * gain[j]
-        gain[j] *= root
-    for j in range(len(theta)):
         row, a = metric[j], gain[j]
-        for k in range(len(theta)):
-            row[k] -= a * gain[k]
+        for k in range(features):
+            row[k] = row[k] * grow - a * gain[k]
+    v[axis, axis] += weight
+    if features < d:
+        for j in range(d):
+            for k in range(features, d):
+                metric[j, k] -= gain[j] * gain[k]
+                metric[k, j] = metric[j, k]
+        times(v, theta, b)
 
 
 @kernel

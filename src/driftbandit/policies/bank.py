@@ -22,7 +22,6 @@ from driftbandit.ridge import (
     B,
     Ridge,
     V,
-    anchor,
     correct,
     fade,
     forecast,
@@ -118,8 +117,7 @@ def duplicate(bank: Bank, source: int, target: int) -> None:
 def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: int, x: Floats, r: float) -> tuple[float, float]:
     """Forget a little, predict the n-th reward, learn it. Returns the residual and its variance in units of the noise's."""
     if keep < 1.0 and n % turns == 0:
-        fade(ridge, keep, features)
-        anchor(ridge, n // turns % features, features * (1.0 - keep) * ridge.penalty)
+        fade(ridge, keep, features, n // turns % features)
     mean, square = forecast(ridge, x)
     square = max(square, 0.0)
     if correct(ridge, x, r, 1.0, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
