@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(chosen.run(chosen) or 0)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from what is finished", file=sys.stderr)
+        print("stopped; a study goes on from what is finished if the same command is given again", file=sys.stderr)
         return 130
     except (ValueError, OSError, ModuleNotFoundError, sqlite3.DatabaseError) as error:
         print(f"driftbandit: {error}", file=sys.stderr)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from driftbandit.cli.options import Commands, at_least
+from driftbandit.cli.options import Commands, Defaults, at_least
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +25,7 @@ def add_flights(commands: Commands) -> None:
         "flights (flights.parquet).",
         epilog="Other policies: `driftbandit example flights > FILE.toml`, change it, `driftbandit flights FILE.toml`. A log "
         "of your own: `driftbandit example replay > FILE.toml`, then `driftbandit replay FILE.toml`.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=Defaults,
     )
     command.add_argument("file", nargs="?", type=Path, help="policies; the shipped ones if not given", metavar="FILE.toml")
     add_log_options(command, out="out/flights")
@@ -56,7 +56,7 @@ def add_replay(commands: Commands) -> None:
         "all of them known. FILE.toml names its columns and the policies. A policy is told only the reward of the arm it "
         "takes, and not before it became known. Prints and writes what `driftbandit flights` does.",
         epilog="`driftbandit example replay > FILE.toml` prints a commented file to start from.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=Defaults,
     )
     command.add_argument("file", type=Path, help="the columns and the policies", metavar="FILE.toml")
     add_log_options(command, out="out/NAME")

@@ -8,6 +8,13 @@ from typing import TypeAlias
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
+class Defaults(argparse.ArgumentDefaultsHelpFormatter):
+    """Shows a default where there is one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return action.help if action.default in (None, False) else super()._get_help_string(action)
+
+
 def add_run_options(command: argparse.ArgumentParser, out: str) -> None:
     command.add_argument("--out", help=f"the folder to write; finished work in it is not repeated (default: {out})",
                          default=argparse.SUPPRESS, type=Path, metavar="FOLDER")  # fmt: skip

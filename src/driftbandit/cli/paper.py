@@ -4,7 +4,7 @@ import argparse
 import time
 from pathlib import Path
 
-from driftbandit.cli.options import Commands, add_run_options, at_least
+from driftbandit.cli.options import Commands, Defaults, add_run_options, at_least
 
 
 def add_reproduce(commands: Commands) -> None:
@@ -14,7 +14,7 @@ def add_reproduce(commands: Commands) -> None:
         description="Play the paper's two worlds, abrupt and gradual, with every policy against the same rounds. Prints "
         "the regret of each policy and a verdict on each claim of the paper, and writes a folder with a page "
         "(index.html), figures (PNG, SVG), the table (Parquet, CSV) and the settings (JSON).",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=Defaults,
     )
     command.add_argument("--repetitions", type=at_least(2), help="draws of each world; 50 if not given", metavar="N")
     command.add_argument("--horizon", type=at_least(1000), help="rounds; 50,000 if not given", metavar="T")
@@ -61,7 +61,7 @@ def add_verify(commands: Commands) -> None:
         description="Hold every numbered statement of the paper against exact algebra or simulation that tries to break it, "
         "and print for each what was tested, the worst ratio to its bound or the frequency of violations, and a verdict. "
         "Under a minute on two cores.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=Defaults,
     )
     command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same instances", metavar="S")
     command.add_argument("--thorough", action="store_true", help="ten times as many instances, some minutes")

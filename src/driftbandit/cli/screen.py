@@ -58,5 +58,6 @@ def print_verdicts(console: Console, title: str, verdicts: Sequence[Verdict]) ->
         table.add_column(heading)
     for verdict in verdicts:
         word = "[green]holds[/green]" if verdict.holds else "[red]fails[/red]"
-        table.add_row(verdict.statement, "\n".join(filter(None, [verdict.measured, verdict.remark])), word)
+        measured = "\n".join(filter(None, [verdict.measured, verdict.remark]))
+        table.add_row(escape(verdict.statement), escape(measured), word)
     console.print(table)

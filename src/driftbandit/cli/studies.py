@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from driftbandit.cli.options import Commands, add_run_options
+from driftbandit.cli.options import Commands, Defaults, add_run_options
 
 EXAMPLES = ("first", "scaling", "suite", "flights", "replay")
 
@@ -16,7 +16,7 @@ def add_compare(commands: Commands) -> None:
         description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). "
         "Killed at any moment, the same command goes on from what is finished. "
         "`driftbandit example > FILE.toml` prints a commented file to start from.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=Defaults,
     )
     command.add_argument("file", type=Path, help="the study", metavar="FILE.toml")
     add_run_options(command, out="out/NAME")

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from driftbandit.cli.options import Commands, add_run_options, at_least
+from driftbandit.cli.options import Commands, Defaults, add_run_options, at_least
 
 
 def add_suite(commands: Commands) -> None:
@@ -19,7 +19,7 @@ def add_suite(commands: Commands) -> None:
         epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add its table, and run "
         "`driftbandit suite FILE.toml`. While designing, leave --judge alone: a seed looked at is a seed tuned to. "
         "A first look: `driftbandit suite --worlds 'walk-*' --replicates 2`.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=Defaults,
     )
     command.add_argument("file", nargs="?", type=Path, help="a study; the shipped one if not given", metavar="FILE.toml")
     command.add_argument("--judge", action="store_true", help="the seed kept apart for judging, 30 replicates if not given")
