@@ -36,8 +36,10 @@ class Member:
             fade = np.where(np.arange(len(x)) < features, math.sqrt(keep), 1.0)
             self.V = fade[:, None] * self.V * fade
             self.b = self.V @ theta
-            axis = n // turns % features
-            self.V[axis, axis] += features * (1 - keep) * penalty
+            axes = math.ceil(features * (1 - keep) / 8)
+            for i in range(axes):
+                axis = (n // turns * axes + i) % features
+                self.V[axis, axis] += features * (1 - keep) * penalty / axes
         residual, variance = r - x @ self.theta, 1 + x @ np.linalg.solve(self.V, x)
         self.V, self.b = self.V + np.outer(x, x), self.b + r * x
         return float(residual), float(variance)
@@ -161,9 +163,11 @@ class NaiveEvidence(Naive):
                 self.noise2, self.weight_ = 0.01 * square, 1
             else:
                 self.noise2 += (min(square, 9 * self.noise2) - self.noise2) / (self.weight_ + 1)
+                self.noise2 = max(self.noise2, 1e-200)
         if self.learnt >= 8 * self.D:
             ratio = self.noise2 / max(self.signal2, 1e-200)
-            self.penalty = min(max(ratio, 1e-6 * self.length2), 100 * self.length2)
+            unit = self.length2 or 1.0
+            self.penalty = min(max(ratio, 1e-6 * unit), 100 * unit)
             if self.learnt == 8 * self.D:
                 self.members = [self.refit(k, 0)[0] for k in range(self.K)]
                 self.evidence[:], self.onset[:] = 0.0, self.learnt

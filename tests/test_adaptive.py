@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from common import rounds
+from common import rounds, unit_rows
 from driftbandit import (
     Abrupt,
     AdaptiveUCB,
@@ -28,6 +28,7 @@ from driftbandit import (
 )
 from driftbandit._chance import Chance
 from driftbandit._types import Floats
+from driftbandit.policies.bank import NOISE2
 from driftbandit.policies.diary import MOST_NOTES
 from driftbandit.policies.evidence import EvidencePolicy
 
@@ -108,6 +109,31 @@ def test_with_an_intercept_an_offset_costs_nothing_and_the_intercept_little(fres
     assert with_intercept == pytest.approx(final(AdaptiveUCB(5, intercept=True), plain), rel=1e-3)
     assert with_intercept < 1.5 * final(AdaptiveUCB(5), plain)
     assert final(AdaptiveUCB(5), offset) > 1.5 * with_intercept  # so it is needed
+
+
+@pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
+def test_silence_at_first_does_no_harm(kind: type[EvidencePolicy]) -> None:
+    """Arms of length 0, then rewards of 0 until hardly any noise is believed in, then a world."""
+    policy = kind(2)
+    for _ in range(20):
+        policy.update(policy.select(np.zeros((2, 2))), 0.0)
+    policy.state.bank.scale[NOISE2] = 1e-200
+    for _ in range(50):
+        policy.update(policy.select(np.eye(2)), 0.0)
+    for _ in range(100):
+        decision = policy.select(np.eye(2))
+        policy.update(decision, float(decision.arm[1]))
+    assert policy.select(np.eye(2)).index == 1
+    assert all(np.isfinite(values).all() for values in policy.state.bank if not isinstance(values, int))
+
+
+@pytest.mark.compiled
+def test_short_memories_lose_no_digits_in_many_dimensions() -> None:
+    policy, rng = AdaptiveUCB(200), np.random.default_rng(0)
+    for _ in range(2000):
+        policy.update(policy.select(unit_rows(rng, 3, 200)), float(rng.standard_normal()))
+    for v, metric in policy.state.bank.matrix[:-1]:
+        np.testing.assert_allclose(metric, np.linalg.inv(v), atol=1e-9 * abs(metric).max())
 
 
 @pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])

@@ -160,8 +160,8 @@ def absorb(ridge: Ridge, x: Floats, r: float) -> None:
 
 
 @kernel
-def fade(ridge: Ridge, keep: float, features: int, axis: int) -> None:
-    """V ← γV + (1 − γ)dλ·e_i·e_iᵀ, b ← γb: forget a little, and give back along one axis in turn what λI loses. O(d²).
+def fade(ridge: Ridge, keep: float, features: int, axis: int, weight: float) -> None:
+    """V ← γV + w·e_i·e_iᵀ, b ← γb: forget a little, and give back along one axis in turn what λI loses. O(d²).
 
     Coordinates from ``features`` on are constants and do not fade: V ← DVD with D = √γ on the others, 1 on these. Without a
     fixed set's scores.
@@ -178,7 +178,6 @@ def fade(ridge: Ridge, keep: float, features: int, axis: int) -> None:
             metric[k, j] /= root
     for k in range(features, d):
         gain[k] = metric[axis, k]
-    weight = features * (1.0 - keep) * ridge.penalty
     step = weight / (1.0 + weight * gain[axis])
     root, move = math.sqrt(step), step * theta[axis]
     for j in range(d):
@@ -195,7 +194,7 @@ def fade(ridge: Ridge, keep: float, features: int, axis: int) -> None:
     v[axis, axis] += weight
     if features < d:
         for j in range(d):
-            for k in range(features, d):
+            for k in range(max(j, features), d):
                 metric[j, k] -= gain[j] * gain[k]
                 metric[k, j] = metric[j, k]
         times(v, theta, b)

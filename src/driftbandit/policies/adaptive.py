@@ -24,6 +24,10 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
+    ``probe`` says how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
+    rewards after a restart; less if nothing can change unseen. ``doubt`` is the evidence, in nats, that keeps a memory from
+    being played.
+
     Caveat: κ = 1.4 standard deviations, growing in calm, is a calibrated width, no confidence radius; there is no regret bound.
     """
 

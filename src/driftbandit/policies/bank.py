@@ -34,6 +34,7 @@ ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more tha
 EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise
 BRIEF = 16  # rewards over which the present level of the noise is averaged, and the least memory whose residuals tell it
 PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI a reward that one now and then will do
+LAPSE = 8.0  # what is left of λI along an axis falls to e⁻⁸ at the worst before its turn comes: less, and digits cancel
 CLIP = 9.0  # a residual counts for at most three standard deviations: an outlier, or a change, is not the noise
 STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many
 SETTLE = 8  # rewards per feature after which the scales are trusted
@@ -41,6 +42,7 @@ STALE = 1e12  # a squared residual so many times the noise: the scale was never 
 FIRST_PENALTY = 0.01  # λ until then, for each feature, in units of an arm's length²
 LEAST_PENALTY, MOST_PENALTY = 1e-6, 100.0  # and its limits afterwards
 LOW = 0.01  # the noise variance starts at this share of the first reward's square: too high a start would linger
+LEAST_NOISE2 = 1e-200  # where rewards have no noise at all
 ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
 MOST_RESTARTS = 256  # whose rounds are remembered
 
@@ -117,7 +119,10 @@ def duplicate(bank: Bank, source: int, target: int) -> None:
 def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: int, x: Floats, r: float) -> tuple[float, float]:
     """Forget a little, predict the n-th reward, learn it. Returns the residual and its variance in units of the noise's."""
     if keep < 1.0 and n % turns == 0:
-        fade(ridge, keep, features, n // turns % features)
+        axes = math.ceil(features * (1.0 - keep) / LAPSE)
+        weight = features * (1.0 - keep) * ridge.penalty / axes
+        for i in range(axes):
+            fade(ridge, keep if i == 0 else 1.0, features, (n // turns * axes + i) % features, weight)
     mean, square = forecast(ridge, x)
     square = max(square, 0.0)
     if correct(ridge, x, r, 1.0, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
@@ -174,7 +179,8 @@ def rebuild(bank: Bank, j: int, k: int) -> bool:
 
     After a jump the fresh start is better, and goes on with a clean slate. In a drift the copy is: k forgot too slowly and
     will again, so it stays on trial until it has predicted better than j for a while. Where k does as well if only the noise
-    is louder than thought, it stays as it is, on trial too, and the answer is no.
+    is louder than thought, it stays as it is, on trial too, and the answer is no; but evidence that goes back farther than the
+    rewards kept is believed: noise that loud would have been noticed.
     """
     count, now, ring = len(bank.keep), bank.clock[LEARNT], len(bank.rewards)
     first = max(bank.onset[k, j], now - ring)
@@ -274,7 +280,7 @@ def start(bank: Bank, arm: Floats, reward: float) -> None:
         scale[SHIFT] = reward
     scale[PENALTY] = FIRST_PENALTY * dim * length
     if scale[NOISE2] == 0.0:
-        scale[NOISE2] = max(LOW * (reward - scale[SHIFT]) ** 2, 1e-200)
+        scale[NOISE2] = max(LOW * (reward - scale[SHIFT]) ** 2, LEAST_NOISE2)
     for k in range(len(bank.keep)):
         empty(bank, k)
 
@@ -300,10 +306,12 @@ def learn_scales(bank: Bank, square: float, told: bool) -> None:
             scale[NOISE2] = LOW * square
             scale[WEIGHT] = 1.0
         else:
-            scale[NOISE2] += (min(square, CLIP * scale[NOISE2]) - scale[NOISE2]) / (scale[WEIGHT] + 1.0)
+            mean = scale[NOISE2] + (min(square, CLIP * scale[NOISE2]) - scale[NOISE2]) / (scale[WEIGHT] + 1.0)
+            scale[NOISE2] = max(mean, LEAST_NOISE2)
     if n >= SETTLE * len(bank.x):
         ratio = scale[NOISE2] / max(scale[SIGNAL2], 1e-200)
-        scale[PENALTY] = min(max(ratio, LEAST_PENALTY * scale[LENGTH2]), MOST_PENALTY * scale[LENGTH2])
+        unit = scale[LENGTH2] if scale[LENGTH2] > 0.0 else 1.0  # all arms may have been 0 so far
+        scale[PENALTY] = min(max(ratio, LEAST_PENALTY * unit), MOST_PENALTY * unit)
         if n == SETTLE * len(bank.x):  # now that the units are known, begin again with what has been seen
             for k in range(len(bank.keep)):
                 fit(bank, k, 0)

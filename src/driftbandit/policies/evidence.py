@@ -16,6 +16,7 @@ from driftbandit.policies.bank import (
     MAIN,
     MOST_RESTARTS,
     NOISE2,
+    ON_TRIAL,
     PENALTY,
     RESTARTS,
     SINCE,
@@ -44,7 +45,7 @@ class Rule(NamedTuple):
     width: float  # κ, in standard deviations, just after a restart; below 0 the theory's radius
     doubt: float  # evidence against an estimator that keeps it from being played
     refuted: float  # evidence that has it rebuilt
-    probe: float  # c in the chance c√(d/n) of a probe, n rewards after a restart
+    probe: float  # c in the chance c√(d/(n + d)) of a probe, n rewards after a restart
     told: bool  # the noise is known
 
 
@@ -159,6 +160,8 @@ class EvidencePolicy(Policy):
             feature carries; it costs the exploration of one more feature.
         width: how optimistic, in standard deviations (κ), just after a restart; "theory" for the radius of eq. 9.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
+        noise_known: take ``noise`` as it is.
+        refuted: evidence, in nats, that has an estimator rebuilt.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         seed: fixes how ties are broken and when it probes.
     """
@@ -185,6 +188,8 @@ class EvidencePolicy(Policy):
         if self.noise_known and self.noise is None:
             raise ValueError("noise must be given if noise_known")
         self.refuted = _check.positive("refuted", self.refuted)
+        if self.refuted <= ON_TRIAL:
+            raise ValueError(f"refuted must exceed {ON_TRIAL:g}, the evidence left in a trial, got {self.refuted}")
 
     def _new_state(self) -> EvidenceState:
         ridge = new_ridge(self.dim, 1.0)
@@ -195,7 +200,7 @@ class EvidencePolicy(Policy):
         clock, count, notes = self.state.bank.clock, len(self.state.bank.keep), self.state.diary.clock
         return bool(
             (clock >= 0).all() and clock[MAIN] < count
-            and 0 <= notes[notebook.FILLED] <= len(self.state.diary.notes) and (notes[1:] >= 0).all()
+            and 0 <= notes[notebook.FILLED] < len(self.state.diary.notes) and notes[notebook.STRIDE] > 0 and notes[2] >= 0
         )  # fmt: skip
 
     @property
