@@ -150,6 +150,14 @@ def test_says_what_it_believes(kind: type[EvidencePolicy]) -> None:
     assert status.evidence >= 0.0
 
 
+def test_says_it_also_of_rewards_that_came_since_the_last_decision() -> None:
+    policy, count = AdaptiveUCB(2), rounds(400, 60)
+    decisions = [policy.select(np.eye(2)) for _ in range(count)]
+    for decision in decisions:
+        policy.update(decision, float(decision.arm[1]))
+    assert policy.status().memory == policy.history()["memory"][-1] == count
+
+
 def test_knows_nothing_before_the_first_reward() -> None:
     status = AdaptiveUCB(2).status()
     assert (status.memory, status.restarts, status.evidence, status.noise) == (0.0, [], 0.0, 0.0)

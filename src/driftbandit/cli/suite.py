@@ -18,7 +18,7 @@ def add_suite(commands: Commands) -> None:
         "and the settings (JSON). Killed at any moment, the same command goes on from what is finished.",
         epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add its table, and run "
         "`driftbandit suite FILE.toml`. While designing, leave --judge alone: a seed looked at is a seed tuned to. "
-        "A first look: `driftbandit suite --worlds 'walk-*' --replicates 2`.",
+        "A first look: `driftbandit suite --worlds 'walk-0.001-*' --replicates 2`.",
         formatter_class=Defaults,
     )
     command.add_argument("file", nargs="?", type=Path, help="a study; the shipped one if not given", metavar="FILE.toml")

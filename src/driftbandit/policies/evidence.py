@@ -122,8 +122,9 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
     bank = state.bank
     observe(bank, s, x, r, state.rule.told, state.rule.refuted)
     if due(state.diary, r):
-        main, row = bank.clock[MAIN], state.diary.notes[state.diary.clock[notebook.FILLED]]
-        row[notebook.MEMORY] = in_use(bank)
+        main = longest_unrefuted(bank, state.rule.doubt)
+        row = state.diary.notes[state.diary.clock[notebook.FILLED]]
+        row[notebook.MEMORY] = in_use(bank, main)
         row[notebook.EVIDENCE] = bank.evidence[main, against(bank, main)]
         row[notebook.NOISE] = math.sqrt(bank.scale[NOISE2])
         row[notebook.RESTARTS] = bank.clock[RESTARTS]
@@ -131,12 +132,12 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
 
 
 @kernel
-def in_use(bank: Bank) -> float:
-    """The memory of the main estimator, in rewards: its own, or as many as there were since it began."""
-    main, learnt = bank.clock[MAIN], bank.clock[LEARNT]
-    if main == len(bank.keep) - 1:
+def in_use(bank: Bank, k: int) -> float:
+    """The memory of estimator k, in rewards: its own, or as many as there were since it began."""
+    learnt = bank.clock[LEARNT]
+    if k == len(bank.keep) - 1:
         return float(learnt - bank.clock[SINCE])
-    return min(float(bank.memory[main]), float(learnt))
+    return min(float(bank.memory[k]), float(learnt))
 
 
 class Status(NamedTuple):
@@ -209,13 +210,14 @@ class EvidencePolicy(Policy):
 
     def status(self) -> Status:
         """What it believes, and why: see ``Status``."""
-        bank, main, d = self.state.bank, int(self.state.bank.clock[MAIN]), self.dim
+        bank, rule, d = self.state.bank, self.state.rule, self.dim
+        main = int(longest_unrefuted(bank, rule.doubt))  # that the next decision would play
         count = int(bank.clock[RESTARTS])
         recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
         variance = np.diagonal(bank.matrix[main, METRIC])[:d]
-        width = float(radius(bank, self.state.rule, main)) if bank.clock[LEARNT] else 0.0
+        width = float(radius(bank, rule, main)) if bank.clock[LEARNT] else 0.0
         return Status(
-            float(in_use(bank)), recent, float(bank.evidence[main, against(bank, main)]), math.sqrt(bank.scale[NOISE2]),
+            float(in_use(bank, main)), recent, float(bank.evidence[main, against(bank, main)]), math.sqrt(bank.scale[NOISE2]),
             bank.vector[main, THETA, :d].copy(), width * np.sqrt(np.maximum(variance, 0.0)),
         )  # fmt: skip
 
