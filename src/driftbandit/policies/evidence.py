@@ -11,22 +11,10 @@ from driftbandit import _check
 from driftbandit._compile import kernel
 from driftbandit._types import Floats
 from driftbandit.policies import diary as notebook
-from driftbandit.policies.bank import (
-    LEARNT,
-    MAIN,
-    MOST_RESTARTS,
-    NOISE2,
-    ON_TRIAL,
-    PENALTY,
-    RESTARTS,
-    SINCE,
-    Bank,
-    against,
-    new_bank,
-    observe,
-)
+from driftbandit.policies.bank import LEARNT, MAIN, MOST_RESTARTS, NOISE2, PENALTY, RESTARTS, SINCE, Bank, new_bank
 from driftbandit.policies.base import Policy
 from driftbandit.policies.diary import Diary, due, new_diary, note
+from driftbandit.policies.trial import ON_TRIAL, against, observe
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import METRIC, THETA, Ridge, V, new_ridge, rescore
 
@@ -201,7 +189,8 @@ class EvidencePolicy(Policy):
         clock, count, notes = self.state.bank.clock, len(self.state.bank.keep), self.state.diary.clock
         return bool(
             (clock >= 0).all() and clock[MAIN] < count
-            and 0 <= notes[notebook.FILLED] < len(self.state.diary.notes) and notes[notebook.STRIDE] > 0 and notes[2] >= 0
+            and 0 <= notes[notebook.FILLED] < len(self.state.diary.notes)
+            and notes[notebook.STRIDE] > 0 and notes[notebook.WAITED] >= 0
         )  # fmt: skip
 
     @property
