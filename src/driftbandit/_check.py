@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 MOST = 2**62
 SMALLEST, LARGEST = 1e-50, 1e50  # squares and products of these stay far inside float64
+NOT_NUMBERS = (str, bytes, bool, np.bool, np.ma.MaskedArray)  # though float() takes them
+NOT_REAL = set("cmM")  # NumPy's complex numbers, durations and dates: float() would drop a part or the unit
 
 
 def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
@@ -28,7 +30,7 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
 
 def real(name: str, value: SupportsFloat) -> float:
     try:
-        if isinstance(value, str | bytes | bool):
+        if isinstance(value, NOT_NUMBERS) or getattr(getattr(value, "dtype", None), "kind", "") in NOT_REAL:
             raise TypeError
         number = float(value)
     except (TypeError, ValueError):
@@ -62,8 +64,16 @@ def fraction(name: str, value: SupportsFloat) -> float:
     return number
 
 
+def reward(value: SupportsFloat) -> float:
+    """A number; yes and no are 1 and 0."""
+    return float(value) if isinstance(value, bool | np.bool) else real("reward", value)
+
+
 def array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:
     """A contiguous float array of so many dimensions, not empty, all finite."""
+    parts = value if isinstance(value, list | tuple) else ()
+    if any(isinstance(part, np.ma.MaskedArray) for part in (value, *parts)):
+        raise ValueError(f"{name} must not be masked, since a mask would be lost: fill the gaps, or leave those rows out")
     try:
         result = np.asarray(value)
         if result.dtype.kind not in "biuf":
@@ -86,6 +96,14 @@ def longest_row(name: str, rows: NDArray[np.float64]) -> float:
     if longest > LARGEST:
         raise ValueError(f"{name} must stay within ±{LARGEST:g}, got {longest:g}")
     return math.sqrt(float(np.einsum("ij,ij->i", rows, rows).max()))
+
+
+def too_long(bound: float, longest: float, rows: NDArray[np.floating] | None = None) -> ValueError:
+    where = "" if rows is None else f" in row {int(np.einsum('ij,ij->i', rows, rows).argmax())}"
+    return ValueError(
+        f"arms must not be longer than arm_norm = {bound:g}, got a length of {longest:.12g}{where}: "
+        "scale the arms, or make the policy with a larger arm_norm"
+    )
 
 
 def settle(instance: object, **values: object) -> None:
