@@ -329,16 +329,6 @@ def test_memory_is_constant_for_restart_and_w_rows_for_window() -> None:
         assert held(large) - held(small) == 1000 * per_row
 
 
-def test_decisions_that_nobody_rewards_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("driftbandit.policies.base.MOST_WAITING", 10)
-    policy = RestartUCB(2, period=50)
-    decisions = [policy.select(np.eye(2)) for _ in range(2100)]
-    assert len(policy._waiting) < 1100
-    policy.update(decisions[-1], 1.0)
-    with pytest.raises(ValueError, match="decision"):
-        policy.update(decisions[0], 1.0)
-
-
 @pytest.mark.parametrize(("ridge", "window"), [(1e-4, 3), (1e-6, 2), (1e-6, 40), (1e-8, 30)])
 @pytest.mark.filterwarnings("ignore:arm_norm")
 @pytest.mark.parametrize("make", [lambda m, r: WindowUCB(4, window=m, ridge=r), lambda m, r: RestartUCB(4, period=m, ridge=r)])
@@ -384,6 +374,56 @@ def test_a_fixed_set_cannot_be_changed_from_outside() -> None:
             array[0, 0] = 5.0
     assert np.asarray(fixed) @ np.ones(2) == pytest.approx(1.0)
     assert fixed[1].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("arms", "length"),
+    [
+        ([[0.6, 0.8], [3.0, 4.0], [1.0, 0.0]], "5 in row 1"),
+        (FixedArms([[0.6, 0.8], [1.0, 0.0], [0.0, 2.5]]), "2.5 in row 2"),
+        (Ball(1.5), "1.5"),
+    ],
+)
+def test_arms_that_are_too_long_are_named_with_what_to_do(arms: Any, length: str) -> None:
+    policy = RestartUCB(2, period=10)
+    before = copy.copy(policy)
+    message = f"longer than arm_norm = 1, got a length of {length}: scale the arms, or make the policy with a larger arm_norm"
+    with pytest.raises(ValueError, match=message):
+        policy.select(arms)
+    assert policy == before
+    assert RestartUCB(2, period=10, arm_norm=5.0, ridge=25.0).select(arms).round == 0
+
+
+@pytest.mark.parametrize("mask", [False, [[False, False], [True, False]]])
+def test_masked_arrays_are_refused(mask: Any) -> None:
+    masked = np.ma.masked_array([[1.0, 0.0], [9.0, 1.0]], mask)
+    for arms in (masked, list(masked), tuple(masked)):
+        for take in (RestartUCB(2, period=10).select, FixedArms, driftbandit.Path):
+            with pytest.raises(ValueError, match="must not be masked"):
+                take(arms)
+
+
+@pytest.mark.parametrize(("yes", "number"), [(True, 1.0), (False, 0.0), (np.True_, 1.0), (np.False_, 0.0), (np.int8(3), 3.0)])
+def test_yes_and_no_are_rewards_of_1_and_0(yes: Any, number: float) -> None:
+    first, second = (RestartUCB(2, period=10) for _ in range(2))
+    first.update(first.select(np.eye(2)), yes)
+    second.update(second.select(np.eye(2)), number)
+    assert first == second
+
+
+NO_NUMBERS = [1j, np.complex64(1), np.complex128(1), np.array(1 + 0j), np.timedelta64(3, "s"), np.ma.masked, "1"]
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
+def test_what_float_would_take_and_lose_a_part_of_is_no_number(value: Any) -> None:
+    policy = RestartUCB(2, period=10)
+    decision = policy.select(np.eye(2))
+    with pytest.raises(ValueError, match="reward must be a number"):
+        policy.update(decision, value)
+    for wrong in (value, True, np.True_):
+        with pytest.raises(ValueError, match="noise must be a number"):
+            RestartUCB(2, period=10, noise=cast(Any, wrong))
+    policy.update(decision, 1.0)
 
 
 def test_arms_at_the_edge_of_the_norm_are_chosen_or_refused() -> None:

@@ -4,9 +4,7 @@ Dimensions: d features, n arms, B rounds of a block.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,10 +28,6 @@ class FixedArms:
         self.shape = self.rows.shape
         self.dim = self.rows.shape[1]
         self.longest = _check.longest_row("arms", self.rows)
-
-    @cached_property
-    def arms(self) -> Sequence[Floats]:
-        return list(self.rows)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.rows, dtype) if copy or dtype not in (None, np.float64) else self.rows

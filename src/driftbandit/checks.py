@@ -152,7 +152,7 @@ def a_decision_is_used_once(policy: Any, dim: int) -> None:
 
 @check
 def bad_arms_are_refused(policy: Any, dim: int) -> None:
-    """Wrong shapes, empty sets, NaN and infinity raise a ValueError and change nothing."""
+    """Wrong shapes, empty sets, NaN, infinity and masks raise a ValueError and change nothing."""
     play(policy, dim, 10)
     good = some_arms(policy, np.random.default_rng(5), 4, dim)
     nan, infinite = good.copy(), good.copy()
@@ -165,6 +165,7 @@ def bad_arms_are_refused(policy: Any, dim: int) -> None:
         "one dimension too many": good[None],
         "a column too many": np.hstack([good, good[:, :1]]),
         "words for arms": [["a"] * dim],
+        "a masked array": np.ma.masked_array(good, good > 0),
     }
     for what, arms in bad.items():
         expect_refusal(policy, dim, what, "select", arms)
@@ -174,7 +175,7 @@ def bad_arms_are_refused(policy: Any, dim: int) -> None:
 def bad_rewards_are_refused(policy: Any, dim: int) -> None:
     """A reward that is not a finite number raises a ValueError, and the decision still waits for its reward."""
     decision = policy.select(some_arms(policy, np.random.default_rng(6), 4, dim))
-    for reward in (np.nan, np.inf, -np.inf, None, "much"):
+    for reward in (np.nan, np.inf, -np.inf, None, "much", np.complex128(0.5)):
         expect_refusal(policy, dim, f"a reward of {reward}", "update", decision, reward)
         with contextlib.suppress(ValueError):
             policy.update(decision, reward)

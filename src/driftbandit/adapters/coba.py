@@ -17,7 +17,8 @@ class CobaLearner(Learner):
 
     ``features`` says in coba's own notation what an arm is made of: "a" the action, "x" the context, "ax" their products,
     a number a constant. All must be dense, ``policy.dim`` numbers together. A policy learns from what it chose itself, so
-    the evaluator must learn on-policy; it does not know the probability of its choice, so it has no ``score``.
+    the evaluator must learn on-policy; it does not know the probability of its choice, so it has no ``score``. Like a
+    policy it belongs to one thread at a time.
     """
 
     def __init__(self, policy: Policy, features: Sequence[str | float] = ("a",)) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from river.bandit.base import ArmID, ContextualPolicy
 
-from driftbandit.policies.base import MOST_WAITING, Policy
+from driftbandit.policies.base import Policy
 from driftbandit.policies.decision import Decision
 
 
@@ -18,7 +18,7 @@ class RiverPolicy(ContextualPolicy):
 
     River's arms have names, ours have features: ``features(arm_id, context)`` gives those of an arm, ``policy.dim`` numbers.
     The policy given is left as it is, so that ``clone`` starts afresh; a copy of it plays. A reward belongs to the latest
-    pull of its arm in its context that still waits for one.
+    pull of its arm in its context that still waits for one. Like a policy it belongs to one thread at a time.
     """
 
     def __init__(self, policy: Policy, features: Callable[[ArmID, Any], ArrayLike]) -> None:
@@ -26,7 +26,7 @@ class RiverPolicy(ContextualPolicy):
         self.policy = policy
         self.features = features
         self._playing = copy.deepcopy(policy)
-        self._waiting: deque[tuple[ArmID, Decision]] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[tuple[ArmID, Decision]] = deque(maxlen=policy.most_waiting)
 
     def _pull(self, arm_ids: Iterable[ArmID], context: Any) -> ArmID:  # type: ignore[override]  # as River's own does
         ids = list(arm_ids)

@@ -28,6 +28,7 @@ class ConfidentPolicy(Policy):
         width: a factor on the radius β; 1 is the theory's, less explores less.
         horizon: the number of rounds, where known (T).
         seed: fixes how ties are broken.
+        most_waiting: for how many rounds a decision waits for its reward; then it is given up.
     """
 
     ridge: float = 1.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT, VERSION = "driftbandit policy", 1
+FORMAT, VERSION = "driftbandit policy", 2  # 1 did not say whose the waiting decisions are
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -67,6 +67,6 @@ def read(path: str | Path) -> tuple[dict[str, Any], Arrays]:
         raise ValueError(f"{path} is not a saved policy, or is damaged ({error})") from None
     if not known:
         raise ValueError(f"{path} is not a saved policy")
-    if header["version"] != VERSION:
-        raise ValueError(f"{path} has version {header['version']}; this release reads version {VERSION}")
+    if header["version"] not in range(1, VERSION + 1):
+        raise ValueError(f"{path} has version {header['version']}; this release reads versions 1 to {VERSION}")
     return header, arrays

@@ -1,17 +1,21 @@
 """Policies as values: they print as the call that makes them, compare, copy, pickle, save and load."""
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
+from driftbandit._types import Floats
 from driftbandit.arms import FixedArms
 from driftbandit.policies import store
 from driftbandit.policies.decision import Decision
 
 STATE = ("_given", "state", "rounds", "_waiting", "_kept")
+ALONE = "a policy belongs to one thread at a time, and another is using this one: share it under a lock, or give each its own"
 
 
 class Value:
@@ -20,6 +24,8 @@ class Value:
     dim: int
     state: Any
     rounds: int
+    most_waiting: int
+    _busy: bool
     _given: dict[str, Any]
     _waiting: dict[int, Decision]
     _kept: FixedArms | None
@@ -34,6 +40,17 @@ class Value:
 
     def _no_scratch(self) -> None:
         """Forget what a policy can do without."""
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Refuse to work while another thread does. Not a lock: that would cost a fifth of a round on fixed arms."""
+        if self._busy:
+            raise RuntimeError(ALONE)
+        self._busy = True  # Python changes threads only at calls and loops, so not between the question and this
+        try:
+            yield
+        finally:
+            self._busy = False
 
     def _is_sound(self) -> bool:
         """Whether a state that was read from a file can be played."""
@@ -54,11 +71,14 @@ class Value:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        names = {field.name for field in fields(cast(Any, self))} | set(STATE)
-        return {name: value for name, value in self.__dict__.items() if name in names}
+        names = [*(field.name for field in fields(cast(Any, self))), *STATE]
+        with self._alone():  # what is handed out must not change while it is written
+            own = {name: getattr(self, name) for name in names}
+            return own | {"state": copy.deepcopy(self.state), "_waiting": self._waiting.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        for name, value in state.items():
+            setattr(self, name, value)
         self._no_scratch()
 
     def __copy__(self) -> Self:
@@ -66,8 +86,13 @@ class Value:
 
     def save(self, path: str | Path) -> None:
         """Write a versioned data file from which ``load`` makes a policy that goes on exactly as this one would."""
+        with self._alone():
+            self._write(path)
+
+    def _write(self, path: str | Path) -> None:
         waiting = list(self._waiting.values())
         arrays = {
+            "waiting.origin": np.array([d.origin for d in waiting], np.int64),
             "waiting.round": np.array([d.round for d in waiting], np.int64),
             "waiting.index": np.array([-1 if d.index is None else d.index for d in waiting], np.int64),
             "waiting.arm": np.array([d.arm for d in waiting]).reshape(-1, self.dim),
@@ -97,8 +122,15 @@ class Value:
         if not policy._is_sound():
             raise ValueError("its state is not sound")
         policy.rounds = int(header["rounds"])
-        for t, index, arm in zip(*(arrays[f"waiting.{part}"] for part in ("round", "index", "arm")), strict=True):
-            arm = np.array(arm, np.float64).reshape(policy.dim)
-            arm.flags.writeable = False
-            policy._waiting[int(t)] = Decision(int(t), None if index < 0 else int(index), arm)
+        t, index, arm = (arrays[f"waiting.{part}"] for part in ("round", "index", "arm"))
+        origin = np.zeros_like(t) if header["version"] == 1 else arrays["waiting.origin"]
+        for decision in zip(t.tolist(), index.tolist(), arm, origin.tolist(), strict=True):
+            policy._await(*decision)
         return policy
+
+    def _await(self, t: int, index: int, arm: Floats, origin: int) -> None:
+        """Wait for the reward of a decision that a file remembers."""
+        if t >= self.rounds - self.most_waiting:  # version 1 waited for more
+            arm = np.array(arm, np.float64).reshape(self.dim)
+            arm.flags.writeable = False
+            self._waiting[t] = Decision(t, None if index < 0 else index, arm, origin)
