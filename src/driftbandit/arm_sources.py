@@ -82,7 +82,8 @@ class DisjointArms(ArmSource):
     def draw(self, rng: np.random.Generator, dim: int, sets: int) -> Floats:
         context = rng.standard_normal((sets, self.features))
         rest = context[:, 1:]
-        rest *= math.sqrt(1.0 - 1.0 / self.features) / np.sqrt(np.einsum("sf,sf->s", rest, rest))[:, None]
+        rest /= np.sqrt(np.einsum("sf,sf->s", rest, rest))[:, None]
+        rest *= math.sqrt(1.0 - 1.0 / self.features)
         context[:, 0] = 1.0 / math.sqrt(self.features)
         arms: Floats = np.einsum("ab,sf->safb", np.eye(self.actions), context)
         return arms.reshape(sets, dim, self.actions)

@@ -73,7 +73,7 @@ class GeometricDelay(Delay):
 
 @dataclass(frozen=True)
 class HeavyDelay(Delay):
-    """Heavy-tailed (Lomax), cut off at ``longest``: longer than k with the chance (1 + k/scale)^-tail, so mostly short."""
+    """Heavy-tailed (Lomax): k rounds or more with the chance (1 + k/scale)^-tail, cut off at ``longest``."""
 
     scale: float
     longest: int
@@ -98,7 +98,8 @@ class Timeout(Delay):
     longest: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        _check.settle(self, wait=_check.whole("wait", self.wait, least=0), longest=self.wait)
+        wait = _check.whole("wait", self.wait, least=0)
+        _check.settle(self, wait=wait, longest=wait)
         if not isinstance(self.delay, Delay) or isinstance(self.delay, Timeout):
             raise ValueError(f"delay must be a Delay other than Timeout, got {self.delay!r}")
         if self.delay.longest > self.wait:

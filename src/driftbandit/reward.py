@@ -69,7 +69,7 @@ def _count(form: Counted, mean: float, luck: float) -> float:
 
 @kernel
 def poisson(mean: float, luck: float) -> float:
-    """The least k that Poisson's law of this mean does not exceed with more than the chance ``luck``.
+    """The least k with P(N ≤ k) > luck, where N has Poisson's law with this mean.
 
     The sum begins and ends ten standard deviations from the mean: what lies beyond is less than float64 can tell from 0.
     """
