@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from river import bandit
 
 from common import rounds, unit_rows
-from driftbandit import Abrupt, Ball, FixedDelay, Gaussian, RestartUCB, StaticUCB, UnitArms, WeightUCB, World, play
+from driftbandit import Abrupt, Ball, Clicks, FixedDelay, Gaussian, RestartUCB, StaticUCB, UnitArms, WeightUCB, World, play
 from driftbandit.adapters.coba import CobaLearner
 from driftbandit.adapters.gymnasium import WorldEnv
 from driftbandit.adapters.river import RiverPolicy
@@ -24,8 +24,8 @@ NAMED = "driftbandit.adapters.gymnasium:driftbandit"
 
 
 def small_world(**changes: Any) -> World:
-    settings: dict[str, Any] = {"arms": UnitArms(5, fresh=True), **changes}
-    return World(Abrupt(), Gaussian(0.1), rounds(5000, 300), **settings)
+    settings: dict[str, Any] = {"arms": UnitArms(5, fresh=True), "noise": Gaussian(0.1), **changes}
+    return World(Abrupt(), horizon=rounds(5000, 300), **settings)
 
 
 class CobaWorld:
@@ -141,9 +141,10 @@ def test_gymnasium_accepts_the_registered_worlds(name: str) -> None:
     assert env.unwrapped.world.dim == 2
 
 
+@pytest.mark.parametrize("noise", [Gaussian(0.1), Clicks()])
 @pytest.mark.parametrize("fresh", [False, True])
-def test_an_episode_has_the_regret_that_play_reports(fresh: bool) -> None:
-    world = small_world(arms=UnitArms(5, fresh=fresh), seed=3)
+def test_an_episode_has_the_regret_that_play_reports(fresh: bool, noise: Any) -> None:
+    world = small_world(arms=UnitArms(5, fresh=fresh), noise=noise, seed=3)
     policy = RestartUCB(2, period=100, noise=0.1)
     expected = play({"ours": policy}, world, replicates=[7]).final("ours")[0]
     env, player, total, over = WorldEnv(world), policy.spawn(7), 0.0, False

@@ -9,16 +9,23 @@ from common import every_policy, rounds
 from driftbandit import (
     Abrupt,
     Ball,
+    BaseRate,
+    Clicks,
+    Counts,
     Decision,
+    DelayArray,
     DetectionAugmentedUCB,
+    DisjointArms,
     FixedDelay,
     Gaussian,
     Gradual,
     OracleRestartUCB,
+    Path,
     Policy,
     RandomWalk,
     RestartUCB,
     Switching,
+    Timeout,
     UniformDelay,
     UnitArms,
     World,
@@ -59,6 +66,73 @@ def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> N
     outside = {name: lambda w, r, p=p: FromOutside(p.spawn(r)) for name, p in policies.items()}
     python = play(outside, world, replicates=[2])
     np.testing.assert_array_equal(result.regret[:, 2], python.regret[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("law", "delay"),
+    [(Clicks(), UniformDelay(9)), (Counts(zeros=0.4), FixedDelay(0)), (Clicks(), Timeout(37, UniformDelay(9)))],
+    ids=["clicks", "counts", "timeout"],
+)
+def test_a_shop_gives_the_same_bits_however_it_is_played(law: Any, delay: Any) -> None:
+    world = World(BaseRate(Switching(6, every=rounds(400, 40)), 0.3, features=2), law, T, DisjointArms(3, 2), delay)
+    policies = {name: every_policy(6, scale=rounds(200, 30))[name] for name in ("restart", "window", "adaptive")}
+    result = play(policies, world, replicates=3, checkpoints=T, threads=2)
+    again = play(policies, world, replicates=3, checkpoints=T, block=100, threads=1)
+    np.testing.assert_array_equal(result.regret, again.regret)
+    outside = {name: lambda w, r, p=p: FromOutside(p.spawn(r)) for name, p in policies.items()}
+    python = play(outside, world, replicates=[2], checkpoints=T)
+    np.testing.assert_array_equal(result.regret[:, 2], python.regret[:, 0])
+    assert np.diff(result.regret, axis=2, prepend=0.0).min() >= 0.0
+    assert len(set(result.regret[:, 0, -1])) == 3
+
+
+class Clerk:
+    """Plays at random, and notes what is told after which of its decisions."""
+
+    def __init__(self) -> None:
+        self.rng, self.chosen = np.random.default_rng(5), list[int]()
+        self.told: dict[int, list[tuple[int, float]]] = {}
+
+    def select(self, arms: Any) -> Any:
+        self.chosen.append(int(self.rng.integers(len(arms))))
+        return Decision(len(self.chosen) - 1, self.chosen[-1], arms[self.chosen[-1]])
+
+    def update(self, decision: Any, reward: float) -> None:
+        self.told.setdefault(len(self.chosen) - 1, []).append((decision.round, reward))
+
+
+@pytest.mark.parametrize("block", [64, 4096])
+def test_a_click_is_told_in_its_time_and_a_zero_after_the_timeout(block: int) -> None:
+    waits = np.random.default_rng(1).integers(0, 21, 1000)
+    drift = BaseRate(Switching(6, every=100), 0.3, features=2)
+    world = World(drift, Clicks(), 1000, DisjointArms(3, 2), Timeout(20, DelayArray(waits)))
+    clerk = Clerk()
+    play({"clerk": lambda world, replicate: clerk}, world, block=block)
+    expected: dict[int, list[tuple[int, float]]] = {}
+    (whole,) = world.deal()
+    for t, (theta, arms, luck) in enumerate(zip(whole.theta, whole.arms[0], whole.noise, strict=True)):
+        reward = float(luck < theta @ arms[:, clerk.chosen[t]])
+        due = t + (int(waits[t]) if reward else 20)
+        if due < 1000:
+            expected.setdefault(due, []).append((t, reward))
+    assert clerk.told == expected
+    assert 200 < sum(reward for told in expected.values() for _, reward in told) < 400
+
+
+def test_regret_is_that_of_the_means_as_they_are_cut() -> None:
+    class Second:
+        def select(self, arms: Any) -> int:
+            return 1
+
+        def update(self, decision: Any, reward: float) -> None:
+            pass
+
+    theta = [[1.5, 1.2], [-0.5, -0.1], [0.3, -0.2], [1.5, 0.6]]
+    for law, regret in ((Clicks(), [0.0, 0.0, 0.3, 0.4]), (Counts(), [0.3, 0.0, 0.3, 0.9])):
+        result = play({"second": Second()}, World(Path(theta), law, 4, np.eye(2)), checkpoints=4)
+        np.testing.assert_allclose(np.diff(result.regret[0, 0], prepend=0.0), regret, atol=1e-12)
+    cut = World(Path(np.full((50, 2), [3.0, 2.0])), Clicks(), 50, np.eye(2))
+    assert play(RestartUCB(2, period=5), cut).regret.max() == 0.0
 
 
 def test_regret_is_never_negative_and_never_falls() -> None:

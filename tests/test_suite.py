@@ -1,6 +1,7 @@
 """The suite: roles, stages that repeat nothing, ratios as one would compute them by hand, the shipped file, the figure."""
 
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -20,7 +21,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from common import rounds
-from driftbandit import SettingsError, Study, figures, suite
+from driftbandit import BaseRate, GeometricDelay, Hidden, OracleRestartUCB, SettingsError, Study, Timeout, figures, suite
 from driftbandit._look import DARK, LIGHT, Theme, contrast
 from driftbandit.cli import main
 from driftbandit.policies.confident import ConfidentPolicy
@@ -257,6 +258,7 @@ def test_the_shipped_file_is_sound() -> None:
     groups = [world.settings["group"] for world in study.world_variants]
     assert [groups.count(group) for group in ("listed", "hidden")] == [26, 1]
     assert groups.count("own") >= 10
+    assert [groups.count(group) for group in ("clicks", "delays")] == [15, 8]
     assert study.judge_seed != study.seed
     tables = [json.dumps(world.settings, sort_keys=True) for world in study.world_variants]
     assert len(set(tables)) == len(tables)
@@ -281,6 +283,40 @@ def test_what_a_policy_is_told() -> None:
         make_policy("p", {"kind": "StaticUCB", "told": "nothing"}, world, 0)
     with pytest.raises(SettingsError, match="has no key 'lenght'; did you mean 'length'"):
         make_world("w", {**table, "drift": {"kind": "gradual", "lenght": 2.0}}, 0)
+
+
+def test_what_a_policy_is_told_of_a_shop() -> None:
+    table = {
+        "dim": 24,
+        "drift": {"kind": "hidden", "rate": 0.05, "features": 4, "spread": 0.4},
+        "arms": {"kind": "disjoint", "actions": 6, "features": 4},
+        "noise": "clicks",
+        "delay": {"kind": "timeout", "wait": 60, "delay": {"kind": "geometric", "mean": 5.0, "longest": 50}},
+        "horizon": T,
+    }
+    world = make_world("w", table, 0)
+    assert world.delay == Timeout(60, GeometricDelay(5.0, longest=50))
+    assert world.drift == BaseRate(Hidden(24, features=4), rate=0.05, features=4, spread=0.4)
+    told = make_policy("p", {"kind": "OracleRestartUCB"}, world, 0)
+    assert isinstance(told, OracleRestartUCB)
+    assert told.noise == 0.5
+    assert told.theta_norm == pytest.approx(0.05 * 24**0.5 * 1.4)
+    assert told.change_points == [T * k // 6 for k in range(1, 6)]
+    counting = make_world("w", {**table, "noise": {"kind": "counts", "zeros": 0.8, "typical": 0.5}}, 0)
+    counts = make_policy("p", {"kind": "StaticUCB"}, counting, 0)
+    assert isinstance(counts, ConfidentPolicy)
+    assert counts.noise == pytest.approx(math.sqrt(0.5 + 0.25 * 0.8 / 0.2))
+    for wrong, message in (
+        ({"drift": {"kind": "hidden", "spread": 0.4}}, "has no key 'spread'"),
+        ({"drift": {"kind": "hidden", "rate": 0.1, "drift": 1, "features": 4}}, "has no key 'drift'"),
+        ({"drift": {"kind": "hidden", "rate": 0.1}}, "features"),
+        ({"drift": {"kind": "constant", "rate": 0.1, "features": 4, "length": 2.0}}, "drift must be one of unit length"),
+        ({"noise": {"kind": "clicks", "scale": 0.1}}, "has no key 'scale'"),
+        ({"delay": {"kind": "timeout", "wait": 3, "delay": {"kind": "fixd"}}}, r"\[w.delay.delay\] has no kind 'fixd'"),
+        ({"arms": {"kind": "disjoint", "actions": 5, "features": 4}}, "arms must have 24 columns, as the drift has, got 20"),
+    ):
+        with pytest.raises(SettingsError, match=message):
+            make_world("w", {**table, **wrong}, 0)
 
 
 @pytest.mark.compiled

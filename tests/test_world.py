@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from scipy.stats import poisson as poissons_law
 
 from common import rounds
 from driftbandit import (
@@ -12,15 +13,20 @@ from driftbandit import (
     Accelerating,
     Alternating,
     Ball,
+    BaseRate,
     Breathing,
     CalmBurst,
+    Clicks,
     Constant,
+    Counts,
     DelayArray,
+    DisjointArms,
     Ellipsoid,
     FixedDelay,
     Gaussian,
     GeometricDelay,
     Gradual,
+    HeavyDelay,
     Hidden,
     Late,
     NoiseArray,
@@ -34,6 +40,7 @@ from driftbandit import (
     StudentT,
     Swaying,
     Switching,
+    Timeout,
     UnevenArms,
     Uniform,
     UniformDelay,
@@ -41,6 +48,7 @@ from driftbandit import (
     World,
     axes,
 )
+from driftbandit.reward import MOST, draw_reward, mean_reward, poisson
 
 T = rounds(20_000, 5_000)
 DRIFTS: dict[str, Any] = {
@@ -59,6 +67,7 @@ DRIFTS: dict[str, Any] = {
     "swaying": Swaying(3, period=900),
     "breathing": Breathing(3, period=900),
     "scaled": Scaled(RandomWalk(3, step=0.01), 0.1),
+    "base-rate": BaseRate(Switching(6, every=300), rate=0.05, features=2),
     "array": Path(np.random.default_rng(0).uniform(-1, 1, (T, 2))),
 }
 
@@ -72,7 +81,7 @@ def test_a_path_has_its_length_however_it_is_cut(name: str) -> None:
     world = World(DRIFTS[name], Gaussian(0.1), T, UnitArms(2))
     theta = path_of(world)
     assert theta.shape == (T, world.dim)
-    if name not in ("array", "hidden", "swaying", "breathing", "scaled"):
+    if name not in ("array", "hidden", "swaying", "breathing", "scaled", "base-rate"):
         np.testing.assert_allclose(np.linalg.norm(theta, axis=1), 1.0, atol=1e-12)
     np.testing.assert_array_equal(theta, path_of(world, block=333))
     steps = np.linalg.norm(np.diff(theta, axis=0), axis=1)
@@ -160,6 +169,7 @@ def test_arms_of_other_shapes() -> None:
         UnitArms(7),
         UnitArms(7, fresh=True),
         UnevenArms(7, fresh=True, shortest=0.1),
+        DisjointArms(actions=3, features=1),
         Ball(0.5),
         Ellipsoid(np.diag([0.5, 1.0, 0.1])),
         np.eye(3),
@@ -199,6 +209,89 @@ def test_the_best_value_is_the_best() -> None:
         np.testing.assert_allclose(block.best, np.einsum("td,tdn->tn", block.theta, columns).max(axis=1))
     block = next(World(Gradual(2), Gaussian(), 300, Ball(0.5)).deal())
     np.testing.assert_allclose(block.best, 0.5)
+
+
+def test_disjoint_arms_share_a_context_and_nothing_else() -> None:
+    world = World(Constant(12), Gaussian(), 5000, DisjointArms(actions=4, features=3))
+    columns = np.concatenate([block.arms[0] for block in world.deal(block=999)])
+    arms = columns.transpose(0, 2, 1).reshape(5000, 4, 4, 3)  # round, arm, action, feature
+    context = arms[:, 0, 0]
+    np.testing.assert_array_equal(arms, np.eye(4)[None, :, :, None] * context[:, None, None, :])
+    np.testing.assert_array_equal(context[:, 0], 1 / math.sqrt(3))
+    np.testing.assert_allclose(np.linalg.norm(context, axis=1), 1.0)
+    np.testing.assert_allclose((context**2).mean(axis=0), 1 / 3, rtol=0.05)
+    assert np.abs(context[:, 1:].mean(axis=0)).max() < 0.03
+    alone = next(World(Constant(4), Gaussian(), 2, DisjointArms(actions=4, features=1)).deal())
+    np.testing.assert_array_equal(alone.arms[0], [np.eye(4)] * 2)
+
+
+def means_of(world: World, replicate: int = 0) -> Any:
+    """(T, n): what each arm of each round gives on average."""
+    blocks = list(world.deal(replicate))
+    expected = np.concatenate([np.einsum("td,tdn->tn", block.theta, block.arms[0]) for block in blocks])
+    return np.vectorize(lambda value: mean_reward(world.noise.form, value))(expected)
+
+
+def test_a_base_rate_is_what_actions_give_on_average() -> None:
+    drift = BaseRate(Switching(24, every=5), rate=0.05, features=4, spread=0.4)
+    world = World(drift, Gaussian(), 5000, DisjointArms())
+    means = means_of(world)
+    assert means.mean() == pytest.approx(0.05, rel=0.03)
+    assert means.std() == pytest.approx(0.4 * 0.05, rel=0.03)
+    lengths = np.linalg.norm(path_of(world), axis=1)
+    assert 0.7 * drift.length < lengths.max() <= drift.length
+    steady = World(BaseRate(Constant(24), rate=0.05, features=4, spread=0.0), Gaussian(), 50, DisjointArms())
+    np.testing.assert_allclose(means_of(steady), 0.05)
+    assert steady.drift.length == pytest.approx(np.linalg.norm(path_of(steady)[0]))  # type: ignore[attr-defined]
+
+
+def test_a_hidden_change_among_actions() -> None:
+    means = means_of(World(BaseRate(Hidden(24, features=4), rate=0.1, features=4), Clicks(), 6000, DisjointArms()))
+    np.testing.assert_allclose(means[:, 0], 0.1 * (1 + 0.25 * math.sqrt(6)))
+    best = means.argmax(axis=1).reshape(6, 1000)
+    np.testing.assert_array_equal(best, np.repeat([[0], [1], [0], [2], [0], [3]], 1000, axis=1))
+    np.testing.assert_allclose(means.max(axis=1)[1000:2000], 0.1 * (1 + 0.425 * math.sqrt(6)))
+    np.testing.assert_allclose(means[:, 4:], 0.1)
+
+
+@pytest.mark.parametrize(
+    ("law", "expected", "mean", "variance"),
+    [
+        (Clicks(), 0.05, 0.05, 0.05 * 0.95),
+        (Clicks(), 0.7, 0.7, 0.21),
+        (Clicks(), 1.3, 1.0, 0.0),
+        (Clicks(), -0.2, 0.0, 0.0),
+        (Counts(), 0.3, 0.3, 0.3),
+        (Counts(), 12.0, 12.0, 12.0),
+        (Counts(), -0.2, 0.0, 0.0),
+        (Counts(zeros=0.8), 0.5, 0.5, 0.5 + 0.25 * 4),
+        (Counts(zeros=0.5), 300.0, 300.0, 300.0 + 300.0**2),
+        (Counts(zeros=0.5), 1e9, MOST / 2, MOST**2 / 4),
+    ],
+)
+def test_rewards_have_the_mean_and_variance_of_their_law(law: Any, expected: float, mean: float, variance: float) -> None:
+    luck = np.concatenate([block.noise for block in World(Constant(1), law, 40_000, [[1.0]]).deal()])
+    assert mean_reward(law.form, expected) == mean
+    rewards = np.array([draw_reward(law.form, mean, u) for u in luck])
+    assert rewards.min() >= 0.0
+    assert not (rewards % 1).any()
+    assert rewards.mean() == pytest.approx(mean, abs=4 * math.sqrt(variance / 40_000))
+    assert rewards.var() == pytest.approx(variance, rel=0.1)
+    greater = np.array([draw_reward(law.form, mean_reward(law.form, 1.5 * mean), u) for u in luck])
+    assert (greater >= rewards).all()  # the same luck
+
+
+def test_scales_are_the_deviation_that_they_say() -> None:
+    assert Clicks().scale == 0.5
+    assert Counts().scale == 1.0
+    assert Counts(zeros=0.8, typical=0.5).scale == pytest.approx(math.sqrt(0.5 + 0.25 * 4))
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.01, 1.0, 50.0, 99.9, 100.1, 5000.0])
+def test_counts_invert_poissons_law(mean: float) -> None:
+    luck = np.random.default_rng(0).random(500)
+    np.testing.assert_array_equal([poisson(mean, u) for u in luck], poissons_law.ppf(luck, mean))
+    assert poisson(mean, 0.0) <= mean <= poisson(mean, 1 - 2.0**-53) <= mean + 10 * math.sqrt(mean) + 41
 
 
 @pytest.mark.parametrize(
@@ -244,6 +337,14 @@ def test_delays_stay_in_their_range_and_every_reward_comes_once() -> None:
             assert waits.min() == (7 if isinstance(delay, FixedDelay) else 5)
 
 
+def test_a_heavy_tail_is_as_heavy_as_it_says() -> None:
+    delay = HeavyDelay(10.0, longest=300, tail=1.5)
+    waits = np.concatenate(list(delay.deal(40_000, lambda page: np.random.default_rng(page))))
+    for k in (0, 1, 5, 20, 100, 300):
+        assert (waits >= k).mean() == pytest.approx((1 + k / 10) ** -1.5, rel=0.2, abs=1e-4)
+    assert waits.max() == 300
+
+
 def test_arrays_of_ones_own_are_played_as_given() -> None:
     theta = np.array([[0.5, 0.0], [0.0, 0.5], [0.1, 0.1]])
     world = World(Path(theta), NoiseArray([0.1, 0.2, 0.3]), 3, np.eye(2), DelayArray([2, 0, 0]))
@@ -281,6 +382,19 @@ def test_arrays_of_ones_own_are_played_as_given() -> None:
         (lambda: World(Abrupt(), Gaussian(), 10, Ellipsoid(np.eye(3))), "shape must be"),
         (lambda: list(World(Abrupt(), Gaussian(), 10).deal(block=0)), "block must be at least 1"),
         (lambda: DelayArray([1e300]), "values must be whole numbers"),
+        (lambda: Counts(zeros=1.0), "zeros must be less than 1"),
+        (lambda: Counts(typical=0.0), "typical must be at least"),
+        (lambda: HeavyDelay(0.0, longest=5), "scale must be at least"),
+        (lambda: Timeout(-1), "wait must be at least 0"),
+        (lambda: Timeout(5, FixedDelay(6)), "delay must be at most the wait of 5"),
+        (lambda: Timeout(5, Timeout(2)), "delay must be a Delay other than Timeout"),
+        (lambda: Timeout(5, cast(Any, 3)), "delay must be a Delay"),
+        (lambda: DisjointArms(0), "actions must be at least 1"),
+        (lambda: World(Abrupt(5), Clicks(), 10, DisjointArms(2, 3)), "arms must have 5 columns, as the drift has, got 6"),
+        (lambda: BaseRate(cast(Any, Scaled(Constant(4), 2.0)), 0.1, features=2), "drift must be one of unit length"),
+        (lambda: BaseRate(Constant(5), 0.1, features=2), "features must divide the 5 dimensions"),
+        (lambda: BaseRate(Constant(4), 0.0, features=2), "rate must be at least"),
+        (lambda: Hidden(4, features=4), "features must leave room for two actions"),
     ],
 )
 def test_bad_worlds_are_named(make: Any, message: str) -> None:

@@ -1,5 +1,8 @@
 from . import checks as checks
 from . import theory as theory
+from .arm_sources import DisjointArms as DisjointArms
+from .arm_sources import UnevenArms as UnevenArms
+from .arm_sources import UnitArms as UnitArms
 from .arms import Ball as Ball
 from .arms import Ellipsoid as Ellipsoid
 from .arms import FixedArms as FixedArms
@@ -7,6 +10,8 @@ from .arms import axes as axes
 from .delay import DelayArray as DelayArray
 from .delay import FixedDelay as FixedDelay
 from .delay import GeometricDelay as GeometricDelay
+from .delay import HeavyDelay as HeavyDelay
+from .delay import Timeout as Timeout
 from .delay import UniformDelay as UniformDelay
 from .drift import Abrupt as Abrupt
 from .drift import CalmBurst as CalmBurst
@@ -17,6 +22,8 @@ from .drift import RandomWalk as RandomWalk
 from .drift import Seasonal as Seasonal
 from .drift import Switching as Switching
 from .noise import Alternating as Alternating
+from .noise import Clicks as Clicks
+from .noise import Counts as Counts
 from .noise import Gaussian as Gaussian
 from .noise import NoiseArray as NoiseArray
 from .noise import Rademacher as Rademacher
@@ -44,6 +51,7 @@ from .replay import Replay as Replay
 from .settings import SettingsError as SettingsError
 from .study import Study as Study
 from .trouble import Accelerating as Accelerating
+from .trouble import BaseRate as BaseRate
 from .trouble import Breathing as Breathing
 from .trouble import Hidden as Hidden
 from .trouble import Late as Late
@@ -52,8 +60,6 @@ from .trouble import Returning as Returning
 from .trouble import Scaled as Scaled
 from .trouble import Swaying as Swaying
 from .world import Block as Block
-from .world import UnevenArms as UnevenArms
-from .world import UnitArms as UnitArms
 from .world import World as World
 
 __version__: str

@@ -2,13 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from driftbandit import _check
 from driftbandit._chance import Chance, page_sizes, pages_of
+from driftbandit._compile import Verb
 from driftbandit._types import Ints
 
 
@@ -19,7 +21,7 @@ class Delay(ABC):
 
     @abstractmethod
     def deal(self, horizon: int, chance: Chance) -> Iterator[Ints]:
-        """One number a round, in pages."""
+        """One number per round, in pages; or two, for a reward that is not 0 and for one that is."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,45 @@ class GeometricDelay(Delay):
             yield np.minimum(waits, self.longest)
 
 
+@dataclass(frozen=True)
+class HeavyDelay(Delay):
+    """Heavy-tailed (Lomax): k rounds or more with the chance (1 + k/scale)^-tail, cut off at ``longest``."""
+
+    scale: float
+    longest: int
+    tail: float = 1.0
+
+    def __post_init__(self) -> None:
+        scale, tail = _check.positive("scale", self.scale), _check.positive("tail", self.tail)
+        _check.settle(self, scale=scale, tail=tail, longest=_check.whole("longest", self.longest, least=0))
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Ints]:
+        for page, size in enumerate(page_sizes(horizon)):
+            waits = self.scale * chance(page).pareto(self.tail, size)
+            yield np.minimum(waits, self.longest).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Timeout(Delay):
+    """As clicks come: a reward that is not 0 after another ``delay`` (at once by default), a 0 only after ``wait`` rounds."""
+
+    wait: int
+    delay: Delay = field(default_factory=FixedDelay)
+    longest: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        wait = _check.whole("wait", self.wait, least=0)
+        _check.settle(self, wait=wait, longest=wait)
+        if not isinstance(self.delay, Delay) or isinstance(self.delay, Timeout):
+            raise ValueError(f"delay must be a Delay other than Timeout, got {self.delay!r}")
+        if self.delay.longest > self.wait:
+            raise ValueError(f"delay must be at most the wait of {self.wait}, after which a 0 is told, got {self.delay!r}")
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Ints]:
+        for waits in self.delay.deal(horizon, chance):
+            yield np.column_stack([waits, np.full(len(waits), self.wait)])
+
+
 class DelayArray(Delay):
     """Delays of one's own, one number a round, the same in every replicate."""
 
@@ -83,20 +124,46 @@ class DelayArray(Delay):
         return pages_of("values", self.values, horizon)
 
 
+class Always(NamedTuple):
+    """Whatever the rewards are, they are told."""
+
+
+class IfOfKind(NamedTuple):
+    """Each round stands twice among the arrivals: where it is told if its reward is 0, and where if it is not."""
+
+    zero: Ints  # 1 or 0 for each arrival
+
+
+@Verb
+def is_told(telling: Any, k: int, reward: float) -> bool:
+    """Whether the k-th arrival is where this reward is told."""
+    raise NotImplementedError
+
+
+@is_told.of(Always)
+def _always(telling: Always, k: int, reward: float) -> bool:
+    return True
+
+
+@is_told.of(IfOfKind)
+def _if_of_kind(telling: IfOfKind, k: int, reward: float) -> bool:
+    return (reward == 0.0) == bool(telling.zero[k])
+
+
 class Schedule:
     """Which rewards are told after which round, block by block: earlier rounds first among those told together."""
 
     def __init__(self) -> None:
-        self._rounds = self._due = np.empty(0, np.int64)
+        self._entries = self._due = np.empty(0, np.int64)
 
-    def arrivals(self, start: int, delays: Ints) -> tuple[Ints, Ints]:
-        """The rounds told in this block, and where in that list each round's own begin and end."""
-        stop = start + len(delays)
-        decided = np.arange(start, stop)
-        rounds = np.concatenate([self._rounds, decided])
-        due = np.concatenate([self._due, decided + delays])
+    def arrivals(self, start: int, delays: Ints) -> tuple[Ints, Ints, Always | IfOfKind]:
+        """The rounds told in this block, where in that list each round's own begin and end, and on what condition."""
+        stop, kinds = start + len(delays), delays[0].size
+        entries = np.concatenate([self._entries, np.arange(start * kinds, stop * kinds)])
+        due = np.concatenate([self._due, np.arange(start * kinds, stop * kinds) // kinds + delays.ravel()])
         now = due < stop
-        self._rounds, self._due = rounds[~now], due[~now]
+        self._entries, self._due = entries[~now], due[~now]
         order = np.argsort(due[now], kind="stable")
         upto = np.searchsorted(due[now][order], np.arange(start, stop + 1))
-        return rounds[now][order], upto
+        told = entries[now][order]
+        return told // kinds, upto, Always() if kinds == 1 else IfOfKind(told % kinds)

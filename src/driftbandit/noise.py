@@ -1,9 +1,10 @@
-"""Noise laws: what a reward adds to its expectation."""
+"""Noise laws: what a reward adds to its mean, or how else it comes of it."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +12,15 @@ from numpy.typing import ArrayLike
 from driftbandit import _check
 from driftbandit._chance import Chance, page_sizes, pages_of
 from driftbandit._types import Floats
+from driftbandit.reward import Added, Clicked, Counted
 
 
 class Noise(ABC):
+    @property
+    def form(self) -> Added | Clicked | Counted:
+        """How a reward comes of its mean and the round's number."""
+        return Added()
+
     @abstractmethod
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         """One number a round, in pages."""
@@ -103,3 +110,47 @@ class NoiseArray(Noise):
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         return pages_of("values", self.values, horizon)
+
+
+class Luck(Noise):
+    """A law of its own around the mean: each round deals one number, uniform on [0, 1), that decides for every policy alike."""
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        for page, size in enumerate(page_sizes(horizon)):
+            yield chance(page).random(size)
+
+
+@dataclass(frozen=True)
+class Clicks(Luck):
+    """1 or 0: a click with the chance ⟨x, θ⟩, cut to [0, 1]. Its ``scale`` is Hoeffding's ½, whatever the base rate."""
+
+    scale: ClassVar[float] = 0.5
+
+    @property
+    def form(self) -> Clicked:
+        return Clicked()
+
+
+@dataclass(frozen=True)
+class Counts(Luck):
+    """Whole numbers of mean ⟨x, θ⟩, at least 0: Poisson's law, and in the share ``zeros`` of the rounds 0 whatever is played.
+
+    Counts have no sub-Gaussian constant. Their ``scale`` is the standard deviation of one whose mean is ``typical``.
+    """
+
+    zeros: float = 0.0
+    typical: float = 1.0
+
+    def __post_init__(self) -> None:
+        zeros, typical = _check.not_negative("zeros", self.zeros), _check.positive("typical", self.typical)
+        if zeros >= 1.0:
+            raise ValueError(f"zeros must be less than 1, a share of the rounds, got {zeros:g}")
+        _check.settle(self, zeros=zeros, typical=typical)
+
+    @property
+    def scale(self) -> float:
+        return math.sqrt(self.typical + self.typical**2 * self.zeros / (1.0 - self.zeros))
+
+    @property
+    def form(self) -> Counted:
+        return Counted(self.zeros)

@@ -11,8 +11,10 @@ from driftbandit._chance import luck
 from driftbandit._compile import bind, kernel
 from driftbandit._types import Floats
 from driftbandit.arms import Dealt, FixedArms, Kept, choose
+from driftbandit.delay import is_told
 from driftbandit.policies.base import Policy
 from driftbandit.policies.verbs import begin, learn
+from driftbandit.reward import draw_reward, mean_reward
 from driftbandit.world import Block, World
 
 
@@ -46,12 +48,14 @@ def play_block(
         expected = 0.0
         for j in range(len(x)):
             expected += x[j] * block.theta[i, j]
-        rewards_out[t & mask] = expected + block.noise[i]
-        total[0] += block.best[i] - expected
+        mean = mean_reward(block.form, expected)
+        rewards_out[t & mask] = draw_reward(block.form, mean, block.noise[i])
+        total[0] += block.best[i] - mean
         regret[i] = total[0]
         for k in range(block.upto[i], block.upto[i + 1]):
             s = block.arrivals[k]
-            learn(state, s, arms_out[s & mask], rewards_out[s & mask])
+            if is_told(block.telling, k, rewards_out[s & mask]):
+                learn(state, s, arms_out[s & mask], rewards_out[s & mask])
 
 
 class CompiledRun:
@@ -103,11 +107,14 @@ class PythonRun:
             expected = 0.0
             for a, b in zip(x, block.theta[i], strict=True):  # in the compiled loop's order
                 expected += float(a) * float(b)
-            self.waiting[block.start + i] = decision, expected + float(noise)
-            self.total += float(block.best[i]) - expected
+            mean = mean_reward(block.form, expected)
+            self.waiting[block.start + i] = decision, draw_reward(block.form, mean, float(noise))
+            self.total += float(block.best[i]) - mean
             regret[i] = self.total
-            for s in block.arrivals[block.upto[i] : block.upto[i + 1]]:
-                self.player.update(*self.waiting.pop(int(s)))
+            for k in range(block.upto[i], block.upto[i + 1]):
+                s = int(block.arrivals[k])
+                if s in self.waiting and is_told(block.telling, k, self.waiting[s][1]):
+                    self.player.update(*self.waiting.pop(s))
         return regret
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from driftbandit import _check, delay, drift, noise, trouble
+from driftbandit.arm_sources import DisjointArms, UnevenArms, UnitArms
 from driftbandit.arms import Ball, Ellipsoid, FixedArms, axes
 from driftbandit.policies import every
 from driftbandit.policies.base import Policy
 from driftbandit.theory.impossibility import theorem_four_arms
 from driftbandit.theory.tuning import early_period, optimal_period
-from driftbandit.world import UnevenArms, UnitArms, World
+from driftbandit.world import World
 
 Table = Mapping[str, Any]
 
@@ -42,6 +43,7 @@ PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
         {
             "unit": UnitArms,
             "uneven": UnevenArms,
+            "disjoint": DisjointArms,
             "axes": axes,
             "fixed": FixedArms,
             "ball": Ball,
@@ -57,14 +59,24 @@ PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
             "rademacher": noise.Rademacher,
             "student-t": noise.StudentT,
             "alternating": noise.Alternating,
+            "clicks": noise.Clicks,
+            "counts": noise.Counts,
         },
         "scale",
     ),
     "delay": (
-        {"fixed": delay.FixedDelay, "uniform": delay.UniformDelay, "geometric": delay.GeometricDelay},
+        {
+            "fixed": delay.FixedDelay,
+            "uniform": delay.UniformDelay,
+            "geometric": delay.GeometricDelay,
+            "heavy": delay.HeavyDelay,
+            "timeout": delay.Timeout,
+        },
         "longest",
     ),
 }
+# What any drift may be made into, by the parameter that asks for it.
+OF_DRIFTS: dict[str, Callable[..., Any]] = {"length": trouble.Scaled, "rate": trouble.BaseRate}
 DEFAULT_KIND = {"arms": "unit", "noise": "gaussian", "delay": "fixed"}
 WORLD_KEYS = ["group", "dim", "horizon", *PARTS]  # the group is for people: worlds that are summed up together
 
@@ -151,11 +163,16 @@ def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
     kind = table.pop("kind", DEFAULT_KIND.get(part))
     if not isinstance(kind, str) or kind not in kinds:
         raise SettingsError(f"[{where}] has no kind {kind!r}; {hint(str(kind), kinds, 0.4)}")
-    parameters = inspect.signature(kinds[kind]).parameters
-    check_keys(where, table, [*parameters, "length"] if part == "drift" else parameters)
-    length = table.pop("length", None)  # any drift may be made longer or shorter
-    made = named(where, kinds[kind], {**{k: v for k, v in shared.items() if k in parameters}, **table})
-    return made if length is None else named(where, trouble.Scaled, {"drift": made, "length": length})
+    if part == "delay" and "delay" in table:
+        table["delay"] = make_part(f"{where}.delay", part, table["delay"], shared)
+    makers = [kinds[kind], *(maker for key, maker in OF_DRIFTS.items() if part == "drift" and key in table)]
+    known = [key for maker in makers for key in inspect.signature(maker).parameters if key != "drift"]
+    check_keys(where, table, [*known, *OF_DRIFTS] if part == "drift" else known)
+    made: dict[str, Any] = {}
+    for maker in makers:
+        values = {**shared, **table, **made}
+        made = {part: named(where, maker, {k: values[k] for k in inspect.signature(maker).parameters if k in values})}
+    return made[part]
 
 
 def check_policy_table(where: str, table: Table) -> str:

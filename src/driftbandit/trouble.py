@@ -13,9 +13,27 @@ from driftbandit._types import Floats
 from driftbandit.drift import Drift, Gradual, Plane, UnitDrift, hold, on_circle, on_sphere, turns
 
 
+def whole_blocks(dim: int, features: int) -> int:
+    """So many features for each action, if they come out even."""
+    if dim % _check.whole("features", features):
+        raise ValueError(f"features must divide the {dim} dimensions into whole actions, got {features}")
+    return features
+
+
 @dataclass(frozen=True)
 class Hidden(Plane):
-    """θ = ½e_1, and in every second sixth of the horizon some other coordinate is 0.85: e_1's reward never tells."""
+    """θ = ½e_1, and in every second sixth of the horizon some other coordinate is 0.85: e_1's reward never tells.
+
+    With ``features`` for each action, as DisjointArms has them, the coordinates are those of the actions' constants.
+    """
+
+    features: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check.settle(self, features=whole_blocks(self.dim, self.features))
+        if self.dim == self.features:
+            raise ValueError(f"features must leave room for two actions in {self.dim} dimensions, got {self.features}")
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         ends = [horizon * k // 6 for k in range(7)]
@@ -23,7 +41,7 @@ class Hidden(Plane):
             theta = np.zeros(self.dim)
             theta[0] = 0.5
             if sixth % 2:
-                theta[1 + sixth // 2 % (self.dim - 1)] = 0.85
+                theta[self.features * (1 + sixth // 2 % (self.dim // self.features - 1))] = 0.85
             yield from hold(theta, stop - start)
 
 
@@ -133,3 +151,33 @@ class Scaled(Drift):
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         for page in self.drift.deal(horizon, chance):
             yield self.length * page
+
+
+@dataclass(frozen=True)
+class BaseRate(Drift):
+    """For DisjointArms: every action gives ``rate``, more or less; another drift says which gives more.
+
+    ``features``: of each action. ``spread``: how far rewards lie from the rate (root mean square over the directions that the
+    other drift may take), as a share of it: at ½ every fortieth would be negative. No θ is longer than ``length``.
+    """
+
+    drift: UnitDrift
+    rate: float
+    features: int
+    spread: float = 0.5
+    dim: int = field(init=False, repr=False)
+    length: float = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.drift, UnitDrift):
+            raise ValueError(f"drift must be one of unit length, such as Switching, got {self.drift!r}")
+        dim, rate = self.drift.dim, _check.positive("rate", self.rate)
+        spread = _check.not_negative("spread", self.spread)
+        _check.settle(self, rate=rate, features=whole_blocks(dim, self.features), spread=spread)
+        _check.settle(self, dim=dim, length=rate * math.sqrt(dim) * (1.0 + spread))
+
+    def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
+        base = np.zeros(self.dim)
+        base[:: self.features] = self.rate * math.sqrt(self.features)
+        for page in self.drift.deal(horizon, chance):
+            yield base + self.spread * self.rate * math.sqrt(self.dim) * page

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from driftbandit.arm_sources import UnitArms
 from driftbandit.drift import Drift, Gradual, RandomWalk, Switching
 from driftbandit.noise import Rademacher
 from driftbandit.play import play
@@ -26,7 +27,7 @@ from driftbandit.trials import (
     potentials,
     ratio_verdict,
 )
-from driftbandit.world import UnitArms, World
+from driftbandit.world import World
 
 
 def verify(effort: Effort, tick: Callable[[], None] = lambda: None) -> list[Verdict]:

@@ -13,54 +13,14 @@ from driftbandit import _check
 from driftbandit._chance import PAGE, Chance, Seed, generator, page_sizes, regroup
 from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
+from driftbandit.arm_sources import ArmSource, DisjointArms, UnitArms
 from driftbandit.arms import Ball, Convex, Dealt, Ellipsoid, FixedArms, Kept, best_value
-from driftbandit.delay import Delay, FixedDelay, Schedule
+from driftbandit.delay import Always, Delay, FixedDelay, IfOfKind, Schedule
 from driftbandit.drift import Drift
 from driftbandit.noise import Noise
+from driftbandit.reward import Added, Clicked, Counted, mean_reward
 
 THETA, ARMS, NOISE, DELAY = range(4)  # streams of chance
-
-
-@dataclass(frozen=True)
-class UnitArms:
-    """``count`` random arms of unit length: one set for all rounds, or ``fresh`` ones each round."""
-
-    count: int = 20
-    fresh: bool = False
-
-    def __post_init__(self) -> None:
-        _check.settle(self, count=_check.whole("count", self.count))
-
-    @property
-    def longest(self) -> float:
-        return 1.0
-
-    def draw(self, rng: np.random.Generator, dim: int, sets: int) -> Floats:
-        """(sets, dim, count), an arm a column."""
-        arms = rng.standard_normal((sets, dim, self.count))
-        arms /= np.sqrt(np.einsum("sdn,sdn->sn", arms, arms))[:, None, :]
-        return arms
-
-
-@dataclass(frozen=True)
-class UnevenArms(UnitArms):
-    """Random arms with lengths between ``shortest`` and 1, whose j-th feature varies ``decay``^j as much as the first."""
-
-    shortest: float = 1.0
-    decay: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("shortest", "decay"):
-            _check.settle(self, **{name: _check.positive(name, getattr(self, name))})
-            if getattr(self, name) > 1.0:
-                raise ValueError(f"{name} must be at most 1, got {getattr(self, name):g}")
-
-    def draw(self, rng: np.random.Generator, dim: int, sets: int) -> Floats:
-        arms = super().draw(rng, dim, sets) * self.decay ** np.arange(dim)[:, None]
-        lengths = rng.uniform(self.shortest, 1.0, (sets, 1, self.count))
-        arms *= lengths / np.sqrt(np.einsum("sdn,sdn->sn", arms, arms))[:, None, :]
-        return arms
 
 
 class Block(NamedTuple):
@@ -69,29 +29,33 @@ class Block(NamedTuple):
     start: int
     theta: Floats  # (B, d)
     arms: Kept | Dealt | Convex
-    noise: Floats  # (B,)
-    best: Floats  # (B,): the greatest expected reward
+    noise: Floats  # (B,): what is added to the mean, or the luck that decides, as `form` has it
+    best: Floats  # (B,): the greatest mean reward
     arrivals: Ints  # the rounds whose rewards are told in this block …
-    upto: Ints  # (B + 1,): … those of the block's round i are arrivals[upto[i]:upto[i + 1]]
+    upto: Ints  # (B + 1,): … those of the block's round i are arrivals[upto[i]:upto[i + 1]] …
+    telling: Always | IfOfKind  # … as far as they are of the kind that is told then
+    form: Added | Clicked | Counted  # how a reward comes of its mean
 
 
 @kernel
-def fill_best(arms: Kept | Dealt | Convex, theta: Floats, out: Floats) -> None:
+def fill_best(form: Added | Clicked | Counted, arms: Kept | Dealt | Convex, theta: Floats, out: Floats) -> None:
     best_value(arms, theta, out)
+    for t in range(len(out)):
+        out[t] = mean_reward(form, out[t])
 
 
 @dataclass(frozen=True)
 class World:
-    """``horizon`` rounds of a drift, with arms and noise.
+    """``horizon`` rounds of a drift, with arms and noise, or in place of noise a law of rewards such as Clicks.
 
-    ``arms``: UnitArms, FixedArms, a (n, d) array, Ball or Ellipsoid. A replicate is one draw of all that is random;
-    a seed and a replicate fix it, however the rounds are cut into blocks.
+    ``arms``: UnitArms or another source, FixedArms, a (n, d) array, Ball or Ellipsoid. A replicate is one draw of all that is
+    random; a seed and a replicate fix it, however the rounds are cut into blocks.
     """
 
     drift: Drift
     noise: Noise
     horizon: int
-    arms: UnitArms | FixedArms | Ball | Ellipsoid | ArrayLike = field(default_factory=UnitArms)
+    arms: ArmSource | FixedArms | Ball | Ellipsoid | ArrayLike = field(default_factory=UnitArms)
     delay: Delay = field(default_factory=FixedDelay)
     seed: Seed = 0
     _lengths: dict[int, float] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -101,9 +65,9 @@ class World:
         for name, kind in (("drift", Drift), ("noise", Noise), ("delay", Delay)):
             if not isinstance(getattr(self, name), kind):
                 raise ValueError(f"{name} must be a {kind.__name__}, got {getattr(self, name)!r}")
-        if not isinstance(self.arms, UnitArms | FixedArms | Ball | Ellipsoid):
+        if not isinstance(self.arms, ArmSource | FixedArms | Ball | Ellipsoid):
             object.__setattr__(self, "arms", FixedArms(self.arms))
-        if isinstance(self.arms, FixedArms) and self.arms.dim != self.dim:
+        if isinstance(self.arms, FixedArms | DisjointArms) and self.arms.dim != self.dim:
             raise ValueError(f"arms must have {self.dim} columns, as the drift has, got {self.arms.dim}")
         if isinstance(self.arms, Ellipsoid):
             self.arms.factor(self.dim)
@@ -115,7 +79,7 @@ class World:
     @property
     def longest(self) -> float:
         """The length of the longest arm."""
-        return cast(UnitArms | FixedArms | Ball | Ellipsoid, self.arms).longest
+        return cast(ArmSource | FixedArms | Ball | Ellipsoid, self.arms).longest
 
     def deal(self, replicate: int = 0, block: int = PAGE) -> Iterator[Block]:
         """The rounds of a replicate, ``block`` at a time."""
@@ -131,8 +95,8 @@ class World:
         start = 0
         for theta, arms, noise, delays in streams:
             theta, best = np.ascontiguousarray(theta), np.empty(len(theta))
-            fill_best(arms, theta, best)
-            yield Block(start, theta, arms, noise, best, *schedule.arrivals(start, delays))
+            fill_best(self.noise.form, arms, theta, best)
+            yield Block(start, theta, arms, noise, best, *schedule.arrivals(start, delays), self.noise.form)
             start += len(theta)
 
     def path_length(self, replicate: int = 0) -> float:
@@ -161,13 +125,13 @@ class World:
 
     def _arms(self, replicate: int, block: int) -> Iterator[Kept | Dealt | Convex]:
         chance = self._chance(replicate, ARMS)
-        if isinstance(self.arms, UnitArms) and self.arms.fresh:
+        if isinstance(self.arms, ArmSource) and self.arms.fresh:
             score = np.empty((3, self.arms.count))
             for columns in regroup(self._fresh(self.arms, chance), block):
                 yield Dealt(columns, score)
             return
         arms: Kept | Convex
-        if isinstance(self.arms, UnitArms):
+        if isinstance(self.arms, ArmSource):
             arms = Kept(self.arms.draw(chance(0), self.dim, 1)[0])
         elif isinstance(self.arms, FixedArms):
             arms = Kept(self.arms.columns.copy())
@@ -177,7 +141,7 @@ class World:
         for _ in page_sizes(self.horizon, block):
             yield arms
 
-    def _fresh(self, arms: UnitArms, chance: Chance) -> Iterator[Floats]:
+    def _fresh(self, arms: ArmSource, chance: Chance) -> Iterator[Floats]:
         most = max(2**20 // (self.dim * arms.count), 1)  # at most 8 MiB a page
         for page, size in enumerate(page_sizes(self.horizon, min(PAGE, most))):
             yield arms.draw(chance(page), self.dim, size)

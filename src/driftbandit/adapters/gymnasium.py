@@ -9,11 +9,13 @@ import numpy as np
 from driftbandit import _check
 from driftbandit._chance import PAGE
 from driftbandit._types import Floats
+from driftbandit.arm_sources import ArmSource, UnitArms
 from driftbandit.arms import Dealt, FixedArms, Kept
 from driftbandit.drift import Abrupt, Gradual
 from driftbandit.noise import Gaussian
 from driftbandit.paper import ARMS, DIM, HORIZON, NOISE
-from driftbandit.world import UnitArms, World
+from driftbandit.reward import draw_reward, mean_reward
+from driftbandit.world import World
 
 PAPER = {"driftbandit/Abrupt-v0": Abrupt, "driftbandit/Gradual-v0": Gradual}
 
@@ -27,12 +29,12 @@ class WorldEnv(gymnasium.Env[Floats, np.int64]):
     """
 
     def __init__(self, world: World) -> None:
-        if not isinstance(world.arms, UnitArms | FixedArms):
+        if not isinstance(world.arms, ArmSource | FixedArms):
             raise ValueError(f"world must have finitely many arms, to be chosen by number, got {world.arms!r}")
         if world.delay.longest:
             raise ValueError(f"world must not delay rewards, since a step returns its own, got {world.delay!r}")
         self.world = world
-        count = world.arms.count if isinstance(world.arms, UnitArms) else len(world.arms)
+        count = world.arms.count if isinstance(world.arms, ArmSource) else len(world.arms)
         self.action_space = gymnasium.spaces.Discrete(count)
         bound = world.longest * (1 + 1e-9)  # an arm of unit length may exceed it in the last digit
         self.observation_space = gymnasium.spaces.Box(-bound, bound, (count, world.dim), np.float64)
@@ -56,7 +58,9 @@ class WorldEnv(gymnasium.Env[Floats, np.int64]):
         expected, i = 0.0, self._round - self._block.start
         for x, theta in zip(self._arms[action], self._block.theta[i], strict=True):  # in the order of ``play``
             expected += float(x) * float(theta)
-        reward, regret = expected + float(self._block.noise[i]), float(self._block.best[i]) - expected
+        mean = mean_reward(self._block.form, expected)
+        reward = draw_reward(self._block.form, mean, float(self._block.noise[i]))
+        regret = float(self._block.best[i]) - mean
         self._round += 1
         over = self._round == self.world.horizon
         if not over:
