@@ -6,24 +6,26 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from by_banner import blocks_of
 from storefront import BANNERS, DIM, Shop, open_shop, share
 
-from driftbandit import Policy
+from driftbandit import DiscountedTS, Policy
 from driftbandit._chance import PAGE, luck
 from driftbandit._compile import bind, kernel
 from driftbandit._types import Floats, Ints
+from driftbandit.choice import appraise, pick
 from driftbandit.policies.bank import RESTARTS
-from driftbandit.policies.entry import decide_rows
-from driftbandit.policies.verbs import learn
+from driftbandit.policies.verbs import begin, learn
 from driftbandit.replay import Course
+from driftbandit.ridge import METRIC, THETA
 
 Played = Callable[[int], None]  # called with the number of decisions just made
 
 
+# Not by ``decide_rows``: numba would note the benchmark's own states in that kernel's cache, which no other process could read.
 @kernel
 def serve(
-    state: Any, shop: Shop, course: Course, start: int, luck: Floats, longest: float, rows: Floats, columns: Floats,
-    score: Floats, x: Floats,
+    state: Any, shop: Shop, course: Course, start: int, luck: Floats, columns: Floats, score: Floats, x: Floats
 ) -> None:  # fmt: skip
     """Decide on from visitor ``start``, as far as the luck goes; an arm is one-hot(banner) ⊗ context."""
     last, width = len(shop.contexts), shop.contexts.shape[1]
@@ -32,16 +34,17 @@ def serve(
         s = course.first[t]
         while s >= 0:
             banner = course.chosen[s]
-            for j in range(len(x)):
-                x[j] = 0.0
+            x[:] = 0.0
             for j in range(width):
                 x[banner * width + j] = shop.contexts[s, j]
             learn(state, s, x, 1.0 if shop.luck[s] < shop.chances[s, banner] else 0.0)
             s = course.after[s]
-        for banner in range(len(rows)):
+        for banner in range(columns.shape[1]):
             for j in range(width):
-                rows[banner, banner * width + j] = shop.contexts[t, j]
-        chosen = course.chosen[t] = decide_rows(state, t, luck, place, rows, longest, columns, score, x)
+                columns[banner * width + j, banner] = shop.contexts[t, j]
+        beta = begin(state, t, luck[place])
+        appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
+        chosen = course.chosen[t] = pick(score, beta, luck[place, 0])
         clicked = 1 if shop.luck[t] < shop.chances[t, chosen] else 0
         due = min(t + 1 + shop.wait[t, clicked], last)
         if course.first[due] < 0:
@@ -52,15 +55,15 @@ def serve(
 
 
 def serve_all(policy: Policy, shop: Shop, played: Played | None = None) -> Ints:
-    """(T,): the banners that one of our policies shows; it is played on."""
+    """(T,): the banners that one of our policies, fresh, shows; it is used up."""
     decisions = len(shop.luck)
     course = Course(*(np.full(decisions + 1, -1) for _ in range(4)))
-    rows, columns, score = np.zeros((BANNERS, DIM)), np.empty((DIM, BANNERS)), np.empty((3, BANNERS))
-    rest = policy.arm_norm, rows, columns, score, np.empty(DIM)
-    serve_on = bind(serve, policy.state, shop, course, 0, np.empty((0, 4)), *rest)
+    state = blocks_of(policy, BANNERS) if isinstance(policy, DiscountedTS) else policy.state
+    scratch = np.zeros((DIM, BANNERS)), np.empty((3, BANNERS)), np.empty(DIM)
+    serve_on = bind(serve, state, shop, course, 0, np.empty((0, 4)), *scratch)
     for start in range(0, decisions, PAGE):
         chance = luck(policy.seed, start, min(PAGE, decisions - start))
-        serve_on(policy.state, shop, course, start, chance, *rest)
+        serve_on(state, shop, course, start, chance, *scratch)
         if played:
             played(len(chance))
     return course.chosen[:-1]

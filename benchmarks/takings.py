@@ -83,12 +83,13 @@ Written by `make shop`: {decisions:,} decisions each in the shops of seeds {", "
 The shop. {BANNERS} banners; a visitor is {len(COLUMNS)} numbers ({"; ".join(COLUMNS)}),
 scaled to a vector of length at most 1; an arm is one-hot(banner) ⊗ visitor, d = {DIM}. The log odds of a click are linear in
 the visitor, with weights of each banner's own, so its chance is not. Banners shown by chance are clicked {by_chance:.1f} % of
-the time, the oracle's {oracle:.1f} %. Tastes change with the season, at times that nobody is told, and a part of the weights stays.
+the time, the oracle's {oracle:.1f} %. Tastes change with the season, at times that nobody is told; a part of the weights stays.
 Seasons in these shops: {", ".join(str(len(seasons(seed, decisions))) for seed in seeds)}. Rewards are told {told}.
 
 *% of the oracle*: (clicks expected of the choices − of chance) / (of the best banner for each visitor − of chance), mean ±
 standard deviation over the seeds. All players meet the same visitors, and one number for each visitor decides for all players
-what is clicked. *Seconds*: processor time of a run; ours in the compiled loop, VowpalWabbit from Python.
+what is clicked. *Seconds*: processor time of a run; ours in the compiled loop ({HINDSIGHT}
+as one block for each banner), VowpalWabbit from Python.
 
 AdaptiveUCB and DetectUCB are told nothing. {HINDSIGHT} is told the noise; *in hindsight*, memory and width are chosen when all
 has been played, once for all seeds or for each by itself. VowpalWabbit is given the same numbers and the banners' names,
