@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests reproduce bench peers clean
+.PHONY: install test lint tests reproduce bench peers shop clean
 
 install: .venv/installed
 
@@ -33,6 +33,10 @@ bench: install
 # The field's other packages, in an environment of their own; one that cannot be installed is told in the table.
 peers: .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py --out benchmarks/peers.md
+
+# On seeds that nothing was designed on.
+shop: .venv-peers/installed
+	.venv-peers/bin/python benchmarks/shop.py --seeds 11 12 13 14 15 --out benchmarks/shop.md
 
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers

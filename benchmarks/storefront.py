@@ -1,0 +1,95 @@
+"""The shop itself: who comes, which banners there are, how likely each is clicked. All of it from a seed, and no policy in it.
+
+Dimensions: T decisions (visitors, in the order in which they come), B banners, C columns of context.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit._chance import generator
+from driftbandit._types import Floats, Ints
+
+BANNERS = 6
+COUNTRIES = (0.40, 0.25, 0.15, 0.12, 0.08)  # shares of the visitors; the first level is in the constant
+DEVICES = (0.55, 0.35, 0.10)
+RETURNING = 0.35
+ITEMS, MOST_ITEMS = 2.0, 20  # in the basket: on average, and as many as are told apart
+VISITORS_PER_DAY = 1000
+SEASON = 10_000, 40_000  # decisions: the shortest and the longest
+
+COLUMNS = (
+    *("constant", "country 2", "country 3", "country 4", "country 5"),
+    *("tablet", "desktop", "hour, sine", "hour, cosine", "basket", "returning"),
+)
+DIM = BANNERS * len(COLUMNS)
+LONGEST = 6**0.5  # the constant, a country, a device, an hour, a full basket, a returning visitor: each at most 1
+
+BASE = -3.8  # the log odds of a click, before anything else
+LIKING = 0.3  # how much visitors differ in clicking at all …
+TASTE = 0.3  # … and in what they click: standard deviations of a column's weight
+STAYS = 0.6  # the chance that a banner's weight outlives a season
+
+VISITORS, SEASONS, CLICKS, WAITS = range(4)  # streams of chance
+SOON, TIMEOUT = 50, 500  # decisions: a click is told within, and its lack after, if rewards are late
+
+
+class Shop(NamedTuple):
+    """As the compiled loop reads it."""
+
+    contexts: Floats  # (T, C), of length at most 1
+    chances: Floats  # (T, B): of a click
+    luck: Floats  # (T,): a banner is clicked if this is below its chance, so all players have the same luck
+    wait: Ints  # (T, 2): decisions until it is told that there was no click, and that there was one
+
+
+@lru_cache(maxsize=2)
+def open_shop(seed: int, decisions: int, late: bool = False) -> Shop:
+    """Fewer decisions are the beginning of more."""
+    visitors = draw_visitors(seed, decisions)
+    chances = np.empty((decisions, BANNERS))
+    chance = generator(seed, SEASONS)
+    liking = LIKING * chance.standard_normal(len(COLUMNS))
+    taste = TASTE * chance.standard_normal((BANNERS, len(COLUMNS)))
+    for start, stop in seasons(seed, decisions):
+        chances[start:stop] = 1 / (1 + np.exp(-BASE - visitors[start:stop] @ (liking + taste).T))
+        fresh = TASTE * chance.standard_normal(taste.shape)
+        taste = np.where(chance.random(taste.shape) < STAYS, taste, fresh)
+    wait = np.zeros((decisions, 2), np.int64)
+    if late:
+        wait[:, 0], wait[:, 1] = TIMEOUT, generator(seed, WAITS).integers(0, SOON, decisions, endpoint=True)
+    return Shop(visitors / LONGEST, chances, generator(seed, CLICKS).random(decisions), wait)
+
+
+def draw_visitors(seed: int, decisions: int) -> Floats:
+    """(T, C): the columns before they are brought to a length of at most 1."""
+    u = generator(seed, VISITORS).random((decisions, 4))
+    country = np.searchsorted(np.cumsum(COUNTRIES)[:-1], u[:, 0], side="right")
+    device = np.searchsorted(np.cumsum(DEVICES)[:-1], u[:, 1], side="right")
+    items = np.floor(np.log1p(-u[:, 2]) / np.log(ITEMS / (1 + ITEMS)))  # geometric, from 0 on
+    basket = np.log1p(np.minimum(items, MOST_ITEMS)) / np.log1p(MOST_ITEMS)
+    hour = 2 * np.pi * (np.arange(decisions) % VISITORS_PER_DAY) / VISITORS_PER_DAY
+    return np.column_stack(
+        [
+            np.ones(decisions),
+            *(country == level for level in range(1, len(COUNTRIES))),
+            *(device == level for level in range(1, len(DEVICES))),
+            *(np.sin(hour), np.cos(hour), basket, u[:, 3] < RETURNING),
+        ]
+    )
+
+
+def seasons(seed: int, decisions: int) -> list[tuple[int, int]]:
+    """The first decision of each season, and of the next."""
+    chance, starts = generator(seed, SEASONS, 1), [0]
+    while starts[-1] < decisions:
+        starts.append(starts[-1] + int(chance.integers(*SEASON, endpoint=True)))
+    return list(zip(starts, [*starts[1:-1], decisions], strict=False))
+
+
+def share(shop: Shop, chosen: Ints) -> float:
+    """Of the clicks that lie between chance and an oracle who knows every chance: how much of them these choices expect."""
+    by_chance, oracle = shop.chances.mean(axis=1).sum(), shop.chances.max(axis=1).sum()
+    got = np.take_along_axis(shop.chances, chosen[:, None], axis=1).sum()
+    return float((got - by_chance) / (oracle - by_chance))
