@@ -40,6 +40,8 @@ def warn_of_leak(log: Log) -> None:
 def thinned(log: Log) -> Log:
     """Rounds evenly spread, not more than can be looked at in a moment."""
     step = -(-len(log.rewards) // MOST_ROWS)
+    if step == 1:
+        return log
     sizes = np.diff(log.starts)
     taken = np.arange(len(sizes)) % step == 0
     rows = np.repeat(taken, sizes)
@@ -51,27 +53,28 @@ def gains_by_place(log: Log) -> tuple[Ints, Floats, Floats]:
     beyond the best fixed θ; and the limit within which it stays if the rows stand in a random order.
 
     Over all orders of a round's rows its mean is 0 and its variance that of the round, exactly; the limit is normal, and for
-    all places at once. Nothing is returned if a place stands for an action, as with the same arms in each round.
+    all places at once. If rows are sorted by a feature, only the order of those that are alike in it is looked at. Nothing is
+    returned if a place stands for an action, as with the same arms in each round.
     """
     sizes = np.diff(log.starts)
     place = np.arange(len(log.rewards)) - np.repeat(log.starts[:-1], sizes)
-    if is_action(log.rows, place, sizes):
+    if is_action(log.rows, sizes):
         return np.empty(0, np.int64), np.empty(0), np.empty(0)
-    rest = residuals(log, place, sizes)
-    variance = np.add.reduceat(rest**2, log.starts[:-1]) / sizes
+    starts = alike(log.rows, place)
+    rest, count = residuals(log, starts), np.diff(starts, append=len(place))
+    variance = np.repeat(np.add.reduceat(rest**2, starts) / count, count)
     several = min(int(sizes.max()), MOST_PLACES)
     places, number = np.append(np.arange(several), -1), np.minimum(place, several)
-    weights = np.repeat(variance, sizes)
-    total, spread, count = (
+    total, spread, rounds = (
         np.append(np.bincount(number, values, several + 1)[:several], values[log.starts[1:] - 1].sum())
-        for values in (rest, weights, np.ones(len(rest)))
+        for values in (rest, variance, np.ones(len(rest)))
     )
     limit = NormalDist().inv_cdf(1 - RARE / (2 * len(places)))
     least = SLIGHT * np.sqrt(np.mean(rest**2))
-    return places, total / count, np.maximum(limit * np.sqrt(spread) / count, least)
+    return places, total / rounds, np.maximum(limit * np.sqrt(spread) / rounds, least)
 
 
-def is_action(rows: Floats, place: Ints, sizes: Ints) -> bool:
+def is_action(rows: Floats, sizes: Ints) -> bool:
     """Each place has features of its own, or always the same: then it means an action, and may well be better than others."""
     if (sizes != sizes[0]).any():
         return False
@@ -80,30 +83,21 @@ def is_action(rows: Floats, place: Ints, sizes: Ints) -> bool:
     return bool((used.sum(axis=0) <= 1).all() or (shaped == shaped[0]).all())
 
 
-def residuals(log: Log, place: Ints, sizes: Ints) -> Floats:
-    """What is left of the rewards, about their round's mean, after the features; and after the order by a feature, if that is
-    how the rows are sorted."""
-    columns = [log.rows, *orders(log, place, sizes)]
-    known, rewards = (centred(part, log.starts, sizes) for part in (np.column_stack(columns), log.rewards[:, None]))
-    gram = known.T @ known
-    theta = np.linalg.lstsq(gram, known.T @ rewards, rcond=1e-10)[0]
+def alike(rows: Floats, place: Ints) -> Ints:
+    """Where runs of rows begin that are of one round, and one in every feature by which all rounds are sorted."""
+    steps, same = np.diff(rows, axis=0), place[1:] > 0
+    rises, falls = ((sign * steps[same] >= 0).all(axis=0) for sign in (1, -1))
+    new = ~same | (steps[:, rises | falls] != 0).any(axis=1)
+    return np.append(0, 1 + np.flatnonzero(new))
+
+
+def residuals(log: Log, starts: Ints) -> Floats:
+    """What is left of the rewards after the features, both about their means over the runs that begin there."""
+    known, rewards = (centred(part, starts) for part in (log.rows, log.rewards[:, None]))
+    theta = np.linalg.lstsq(known.T @ known, known.T @ rewards, rcond=1e-10)[0]
     return np.asarray((rewards - known @ theta)[:, 0])
 
 
-def orders(log: Log, place: Ints, sizes: Ints) -> list[Floats]:
-    """For each feature by which all rounds are sorted: which place it gives a row, ties sharing the first of theirs."""
-    same = place[1:] > 0
-    steps = np.diff(log.rows, axis=0)[same]
-    rises, falls = (steps >= 0).all(axis=0), (steps <= 0).all(axis=0)
-    most, found = min(int(sizes.max()), MOST_PLACES), []
-    for feature in np.flatnonzero(rises != falls):
-        fresh = np.append(True, ~same | (np.diff(log.rows[:, feature]) != 0))
-        first = place[np.maximum.accumulate(np.where(fresh, np.arange(len(place)), 0))]
-        found.append((first[:, None] == np.arange(1, most)).astype(np.float64))
-    return found
-
-
-def centred(values: Floats, starts: Ints, sizes: Ints) -> Floats:
-    """Without the mean of each round."""
-    means = np.add.reduceat(values, starts[:-1], axis=0) / sizes[:, None]
-    return np.asarray(values - np.repeat(means, sizes, axis=0))
+def centred(values: Floats, starts: Ints) -> Floats:
+    count = np.diff(starts, append=len(values))
+    return np.asarray(values - np.repeat(np.add.reduceat(values, starts, axis=0) / count[:, None], count, axis=0))

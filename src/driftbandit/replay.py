@@ -77,9 +77,9 @@ class Replay:
     of their rounds. Rounds that offer a single arm are left out, and counted in ``dropped``; ``table`` is the rest.
 
     Rows may stand in any order within a round, but not in one that tells of the outcome, such as that in which flights really
-    departed: a policy might learn it from ties. Every table is checked: if always taking the k-th row, or the last, gains more
-    beyond what a fixed θ on the features explains than it would if the rows stood in a random order, a ``LeakWarning`` says
-    so. Rows in a fixed order of actions, or sorted by a feature, are sound.
+    departed: who prefers the first would be an oracle. Every table is checked: if always taking the k-th row, or the last,
+    gains more, beyond what a fixed θ on the features explains, than in a random order, a ``LeakWarning`` says so, and what to
+    do. Rows in a fixed order of actions, or sorted by a feature, are sound.
 
     >>> import polars as pl
     >>> from driftbandit import Replay, StaticUCB

@@ -35,7 +35,7 @@ def prepare(raw: pl.DataFrame) -> pl.DataFrame:
 
 
 TABLE = RealTable(
-    "births in the United States, 1969–1988: staff for 8,000 to 12,000 of them on a day, a week ahead; one too few costs 1, one "
-    "too many 0.5",
+    "births in the United States, 1969–1988: staff for 8,000 to 12,000 of them on a day, a week ahead; one too few costs 1, "
+    "one too many 0.5",
     lambda: prepare(load()), "births", WORST, "month", together=3,
 )  # fmt: skip

@@ -51,7 +51,7 @@ def recent_share(table: pl.DataFrame) -> pl.Series:
 
 
 TABLE = RealTable(
-    "Covid tests at a children's hospital, 2020: isolate until the result is there, or not; an infected patient at large costs 1, "
-    "one isolated for nothing 0.1",
+    "Covid tests at a children's hospital, 2020: isolate until the result is there, or not; an infected patient at large "
+    "costs 1, one isolated for nothing 0.1",
     lambda: prepare(load()), "per 1,000 tests", 1000.0, "day", together=7,
 )  # fmt: skip

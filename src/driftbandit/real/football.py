@@ -6,7 +6,7 @@ import polars as pl
 
 from driftbandit.real.table import RealTable, by_action, read
 
-load = partial(read, "vcd", "Bundesliga", ["HomeTeam", "AwayTeam", "HomeGoals", "AwayGoals", "Year", "Date"])
+load = partial(read, "vcd", "Bundesliga", ["HomeTeam", "AwayTeam", "HomeGoals", "AwayGoals", "Date"])
 
 
 def prepare(raw: pl.DataFrame) -> pl.DataFrame:
@@ -15,7 +15,7 @@ def prepare(raw: pl.DataFrame) -> pl.DataFrame:
     kick_off = pl.col("Date").str.to_datetime("%Y-%m-%dT%H:%M:%SZ", time_unit="us")
     lead = (pl.col("HomeGoals") - pl.col("AwayGoals")).cast(pl.Float64)
     matches = raw.drop_nulls("Date").select(
-        home="HomeTeam", away="AwayTeam", lead=lead, season="Year", decided=kick_off
+        home="HomeTeam", away="AwayTeam", lead=lead, season=kick_off.dt.offset_by("-6mo").dt.year(), decided=kick_off
     ).sort("decided", maintain_order=True).with_row_index("match")  # fmt: skip
     sides = [
         matches.select("match", team=side, side=pl.lit(side), lead=sign * pl.col("lead"))

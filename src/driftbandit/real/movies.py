@@ -58,6 +58,6 @@ def with_past(ratings: pl.DataFrame, raw: pl.DataFrame) -> pl.DataFrame:
 
 
 TABLE = RealTable(
-    "MovieLens, 1995–2016: which of five films that a user is about to rate, by genre, age and what others said; told when rated",
+    "MovieLens, 1995–2016: which of five films that a user is about to rate, by genre, age and what others said; told then",
     lambda: prepare(load()), "stars in 100 films", 500.0, "month",
 )  # fmt: skip
