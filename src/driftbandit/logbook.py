@@ -66,6 +66,11 @@ class LogStudy:
         caption = f"{self.unit} a decision; {self.replay.rounds:,} decisions; 95 % intervals, resampling by {drawn}"
         return gains.grid(self.against, caption)
 
+    def page(self, gains: Gains) -> str:
+        """In Markdown: what the table is, if the settings say so, and the gains."""
+        about = self.settings.get("about")
+        return (f"# {self.name}: {about}\n\n" if about else "") + as_markdown(self.grid(gains))
+
 
 def load(file: str | Path | None = None, *, replay: Replay | None = None, time: str = "", seed: int = 0) -> LogStudy:
     """The study of a file, or the one shipped for the flights. Without a replay, the file's [log] says where its table is."""
@@ -102,7 +107,7 @@ def write(folder: Path, study: LogStudy, gains: Gains) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     about = {"study": study.settings, "seed": study.seed, "rounds": study.replay.rounds, "dropped": study.replay.dropped}
     write_data(folder, gains.table(), about)
-    (folder / "gains.md").write_text(as_markdown(study.grid(gains)), encoding="utf-8")
+    (folder / "gains.md").write_text(study.page(gains), encoding="utf-8")
     parts = [
         gains.curves(over)
         .filter(pl.col("policy").is_in(study.drawn))
