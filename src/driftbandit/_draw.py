@@ -84,11 +84,12 @@ def points(axes: Axes, curve: Curve, pen: Pen) -> None:
 def interval(axes: Axes, row: int, ends: Sequence[float], pen: Pen, theme: Theme) -> None:
     """A mean, and the ends of its interval; or its number at the edge, if it lies beyond."""
     mean, low, high = ends
-    axes.plot([low, high], [row, row], color=pen.colour, linewidth=2)
-    axes.plot(mean, row, marker=pen.marker, color=pen.colour, markersize=6)
     if mean < axes.get_xlim()[0]:
         note = axes.text(0.01, row, f"← {mean:,.3g}", transform=axes.get_yaxis_transform(), color=theme.text, fontsize=9)
         note.set_verticalalignment("center")
+        return
+    axes.plot([low, high], [row, row], color=pen.colour, linewidth=2)
+    axes.plot([mean], [row], marker=pen.marker, color=pen.colour, markersize=6)
 
 
 def heat_map(axes: Axes, edges: Sequence[int], chance: Floats, theme: Theme) -> None:

@@ -256,7 +256,7 @@ def real(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
     """
     table = table.with_columns(name=pl.col("policy").str.extract(r"^(\S+)"))
     pens = pens_of(names_in(table, "name"), theme)
-    figure, panels = draw.panels(names_in(table, "table"), theme, height=1.2 + 0.26 * len(pens))
+    figure, panels = draw.panels(names_in(table, "table"), theme, height=1.2 + 0.26 * len(pens), across=2)
     for axes, (_, part) in zip(panels, table.group_by("table", maintain_order=True), strict=True):
         kept = part.filter(pl.col("difference") >= pl.col("difference").quantile(0.25, "lower"))
         ends = np.array([kept["least"].min(), max(0.0, float(kept["most"].to_numpy().max()))])
