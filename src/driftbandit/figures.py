@@ -37,6 +37,7 @@ __all__ = [
     "labelled_lines",
     "memory_growth",
     "meta_choices",
+    "real",
     "regret_by_factor",
     "regret_over_time",
     "restarts",
@@ -244,6 +245,30 @@ def gains(table: pl.DataFrame, *, unit: str, theme: Theme = LIGHT) -> Figure:
         axes.yaxis.set_major_formatter(FuncFormatter(with_commas))
         draw.caption(axes, block, f"{unit} gained so far", theme)
         draw.name(axes, drawn, theme)
+    return draw.settled(figure)
+
+
+def real(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
+    """Gains on the best in hindsight with their intervals: a panel for each table, a row for each policy.
+
+    Columns: table, unit, policy, hindsight (whether it was tuned so), difference, least, most. The axis is for the better three
+    quarters; what lies further below is a number at its edge.
+    """
+    table = table.with_columns(name=pl.col("policy").str.extract(r"^(\S+)"))
+    pens = pens_of(names_in(table, "name"), theme)
+    figure, panels = draw.panels(names_in(table, "table"), theme, height=1.2 + 0.26 * len(pens), across=2)
+    for axes, (_, part) in zip(panels, table.group_by("table", maintain_order=True), strict=True):
+        kept = part.filter(pl.col("difference") >= pl.col("difference").quantile(0.25, "lower"))
+        ends = np.array([kept["least"].min(), max(0.0, float(kept["most"].to_numpy().max()))])
+        axes.set_xlim(*(ends + 0.08 * (ends[1] - ends[0]) * np.array([-1, 1])))
+        for row, one in enumerate(part.iter_rows(named=True)):
+            draw.interval(axes, row, [one[key] for key in ("difference", "least", "most")], pens[one["name"]], theme)
+        names = [f"{name} (hindsight)" if tuned else name for name, tuned in part.select("name", "hindsight").iter_rows()]
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.axvline(0, color=theme.muted, linewidth=1)
+        draw.thousands(axes)
+        draw.caption(axes, f"{part['unit'][0]}, gained on the best in hindsight", "", theme)
     return draw.settled(figure)
 
 

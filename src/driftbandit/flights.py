@@ -7,6 +7,7 @@ import math
 
 import polars as pl
 
+from driftbandit.log import shuffled
 from driftbandit.replay import Replay
 
 CARRIERS = ("UA", "B6", "EV", "DL", "AA", "MQ", "US", "9E", "WN", "VX")  # six small ones share the intercept
@@ -28,6 +29,7 @@ LONGEST = math.sqrt(3 + len(RANGES))  # the intercept, a carrier, an origin, and
 
 EARLY, LATE = -30, 180  # minutes: an arrival beyond these counts as these
 NEW_YORK = -5  # hours from UTC in winter
+SHUFFLE = 2013  # the seed of the order of flights within a round: the source has them as they departed
 CARIBBEAN = ("BQN", "PSE", "SJU", "STT")  # not in the table of airports: UTC − 4 all year
 
 COLUMNS = {
@@ -67,7 +69,7 @@ def prepare(flights: pl.DataFrame, weather: pl.DataFrame, airports: pl.DataFrame
         ((numbers.get(name, pl.col(name)) - low) / (high - low)).clip(0.0, 1.0).alias(name)
         for name, (low, high) in RANGES.items()
     ]
-    return table.select(
+    table = table.select(
         "decided",
         "dest",
         "known",
@@ -78,6 +80,7 @@ def prepare(flights: pl.DataFrame, weather: pl.DataFrame, airports: pl.DataFrame
         **{name: (pl.col("origin") == name) / LONGEST for name in ORIGINS},
         **{name: column / LONGEST for name, column in zip(RANGES, scaled, strict=True)},
     ).sort("decided", "dest", maintain_order=True)
+    return shuffled(table, ["decided", "dest"], seed=SHUFFLE)
 
 
 def with_times(flights: pl.DataFrame, airports: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 Dimensions: P policies, B blocks of time (days, say) that are resampled whole.
 """
 
+import inspect
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,17 +25,27 @@ RESAMPLES = 2000
 RANDOM, FIXED, BEST = "random", "hindsight: one θ", "hindsight: best arm"
 
 
-def make_policies(tables: Mapping[str, Mapping[str, Any]], dim: int, seed: int = 0) -> dict[str, Policy]:
-    """One for each combination of the listed values. Nothing is told but ``dim``: a log has no more to tell."""
+def make_policies(
+    tables: Mapping[str, Mapping[str, Any]], dim: int, seed: int = 0, told: Mapping[str, Any] | None = None
+) -> dict[str, Policy]:
+    """One for each combination of the listed values. Nothing is told but ``dim``: a log has no more to tell.
+
+    ``told``: what is known of a log all the same, such as the range of its rewards; every policy that takes it is told, save
+    those with ``told = false``.
+    """
     made = {}
+    extra = {"factor"} if told is not None else {"factor", "told"}
     for name, table in tables.items():
         where = f"policies.{name}"
         for settings, vary in variants(table):
             kind = check_policy_table(where, settings)
-            if not settings.keys().isdisjoint(("told", "factor")):
+            if not settings.keys().isdisjoint(extra):
                 raise SettingsError(f"[{where}] told and factor are for worlds that know themselves, a log does not")
             given: dict[str, Any] = {"dim": dim, "seed": seed}
-            given |= {key: value for key, value in settings.items() if key not in ("kind", "memory")}
+            if named(where, _check.flag, {"name": "told", "value": settings.get("told", True)}):
+                takes = inspect.signature(every()[kind]).parameters
+                given |= {key: value for key, value in (told or {}).items() if key in takes}
+            given |= {key: value for key, value in settings.items() if key not in ("kind", "memory", "told")}
             if "memory" in settings:
                 parameter, of_memory = MEMORY[kind]
                 given[parameter] = of_memory(named(where, _check.whole, {"name": "memory", "value": settings["memory"]}))

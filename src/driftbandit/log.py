@@ -36,6 +36,14 @@ def read_table(path: Path) -> pl.DataFrame:
     return reader(path)
 
 
+def shuffled(table: pl.DataFrame, round: str | Sequence[str], *, seed: int) -> pl.DataFrame:
+    """The rows of each round in a random order, which does not depend on rounds that come later."""
+    run = pl.struct([round] if isinstance(round, str) else list(round)).rle_id()
+    chance = pl.Series(np.random.default_rng(seed).random(len(table)))
+    order = table.select(run=run, chance=chance, place=pl.int_range(pl.len())).sort("run", "chance")["place"]
+    return table[order]
+
+
 def make_log(
     table: pl.DataFrame, keys: Sequence[str], features: Sequence[str], reward: str, time: str | None, known: str | None
 ) -> tuple[Log, NDArray[np.bool]]:

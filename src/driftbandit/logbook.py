@@ -1,7 +1,7 @@
 """A study of a logged world, written as a TOML file: its table, its policies, and what is written about them."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +17,8 @@ from driftbandit.replay import Progress, Replay
 from driftbandit.results import write_data
 from driftbandit.settings import SettingsError, check_keys, hint, named
 from driftbandit.tables import Grid, as_markdown
+
+Stage = Callable[[str, int], Progress]  # (its name, its rounds) → what is called with rounds just played
 
 LOG = ("table", "round", "features", "reward", "known", "time")
 ACCOUNT = ("block", "together", "scale", "unit", "replicates", "against", "draw")
@@ -64,14 +66,16 @@ class LogStudy:
         caption = f"{self.unit} a decision; {self.replay.rounds:,} decisions; 95 % intervals, resampling by {drawn}"
         return gains.grid(self.against, caption)
 
+    def page(self, gains: Gains) -> str:
+        """In Markdown: what the table is, if the settings say so, and the gains."""
+        about = self.settings.get("about")
+        return (f"# {self.name}: {about}\n\n" if about else "") + as_markdown(self.grid(gains))
+
 
 def load(file: str | Path | None = None, *, replay: Replay | None = None, time: str = "", seed: int = 0) -> LogStudy:
     """The study of a file, or the one shipped for the flights. Without a replay, the file's [log] says where its table is."""
     path = Path(str(files("driftbandit") / "examples" / "flights.toml") if file is None else file)
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}") from None
+    settings = read(path)
     logs = ("name", "log") if replay is None else ("name",)
     check_keys("study", settings, [*logs, "account", "policies"], required=["policies", *logs[1:]])
     check_keys("account", settings.get("account", {}), ACCOUNT)
@@ -91,12 +95,19 @@ def load(file: str | Path | None = None, *, replay: Replay | None = None, time: 
     return study
 
 
+def read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}") from None
+
+
 def write(folder: Path, study: LogStudy, gains: Gains) -> None:
     """Tables, settings, a page of Markdown, and the figure in both themes."""
     folder.mkdir(parents=True, exist_ok=True)
     about = {"study": study.settings, "seed": study.seed, "rounds": study.replay.rounds, "dropped": study.replay.dropped}
     write_data(folder, gains.table(), about)
-    (folder / "gains.md").write_text(as_markdown(study.grid(gains)), encoding="utf-8")
+    (folder / "gains.md").write_text(study.page(gains), encoding="utf-8")
     parts = [
         gains.curves(over)
         .filter(pl.col("policy").is_in(study.drawn))

@@ -15,6 +15,7 @@ from driftbandit import _check
 from driftbandit._chance import PAGE, luck
 from driftbandit._compile import bind, kernel
 from driftbandit._types import Floats, Ints
+from driftbandit.leak import warn_of_leak
 from driftbandit.log import Log, make_log, read_table
 from driftbandit.policies.base import Policy
 from driftbandit.policies.entry import decide_rows
@@ -75,6 +76,11 @@ class Replay:
     A reward is told before the first later decision whose time is not before ``known``; if several are due then, in the order
     of their rounds. Rounds that offer a single arm are left out, and counted in ``dropped``; ``table`` is the rest.
 
+    Rows may stand in any order within a round, but not in one that tells of the outcome, such as that in which flights really
+    departed: who prefers the first would be an oracle. Every table is checked: if always taking the k-th row, or the last,
+    gains more, beyond what a fixed θ on the features explains, than in a random order, a ``LeakWarning`` says so, and what to
+    do. Rows in a fixed order of actions, or sorted by a feature, are sound.
+
     >>> import polars as pl
     >>> from driftbandit import Replay, StaticUCB
     >>> table = pl.DataFrame({"hour": [1, 1, 2, 2], "price": [0.2, 0.9, 0.4, 0.8], "paid": [3.0, 1.0, 2.0, 1.0]})
@@ -104,6 +110,7 @@ class Replay:
         self.longest = _check.longest_row("features", self.log.rows)
         self.rounds, self.dim = len(self.log.starts) - 1, self.log.rows.shape[1]
         self.dropped = len(kept) - int(kept.sum())
+        warn_of_leak(self.log)
 
     @cached_property
     def best(self) -> Floats:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from driftbandit.cli.options import Commands, Defaults, add_run_options
 
-EXAMPLES = ("first", "scaling", "suite", "flights", "replay")
+EXAMPLES = ("first", "scaling", "suite", "real", "flights", "replay")
 
 
 def add_compare(commands: Commands) -> None:
@@ -47,8 +47,8 @@ def add_example(commands: Commands) -> None:
         "example",
         help="print a study file to start from",
         description="Print a study file: `first`, commented throughout; `scaling`, how regret grows with the horizon; "
-        "`suite`, many worlds and the policies that are tuned in hindsight; `flights`, the policies of that command; `replay`, "
-        "a log of your own, commented throughout.",
+        "`suite`, many worlds and the policies that are tuned in hindsight; `real`, those of `suite --real`; `flights`, "
+        "those of that command; `replay`, a log of your own, commented throughout.",
     )
     command.add_argument("name", nargs="?", choices=EXAMPLES, default="first")
     command.set_defaults(run=example)

@@ -3,8 +3,12 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from driftbandit.cli.options import Commands, Defaults, add_run_options, at_least
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 def add_suite(commands: Commands) -> None:
@@ -18,7 +22,9 @@ def add_suite(commands: Commands) -> None:
         "and the settings (JSON). Killed at any moment, the same command goes on from what is finished.",
         epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add its table, and run "
         "`driftbandit suite FILE.toml`. While designing, leave --judge alone: a seed looked at is a seed tuned to. "
-        "A first look: `driftbandit suite --worlds 'walk-0.001-*' --replicates 2`.",
+        "A first look: `driftbandit suite --worlds 'walk-0.001-*' --replicates 2`. With --real: gains on choosing at "
+        "random, and on the best in hindsight of six ways to forget over memories and widths, with intervals from resampling "
+        "days, months or years; a page for each table; `driftbandit example real` prints the policies.",
         formatter_class=Defaults,
     )
     command.add_argument("file", nargs="?", type=Path, help="a study; the shipped one if not given", metavar="FILE.toml")
@@ -28,12 +34,51 @@ def add_suite(commands: Commands) -> None:
     )
     command.add_argument("--worlds", default="*", help="only worlds whose name matches, as in 'walk-*'", metavar="PATTERN")
     command.add_argument("--policies", help="only these contenders; all if not given", metavar="NAME,…")
+    command.add_argument("--real", action="store_true", help="instead: real tables (pip install 'driftbandit[real]'); "
+                         "--worlds says which, and the folder is out/real if not given")  # fmt: skip
     command.add_argument("--ablation", action="store_true", help="instead: AdaptiveUCB, and it without each of its parts")
     add_run_options(command, out="out/suite")
     command.set_defaults(run=suite)
 
 
 def suite(chosen: argparse.Namespace) -> None:
+    (real if chosen.real else simulated)(chosen)
+
+
+def names(chosen: argparse.Namespace) -> list[str] | None:
+    return None if chosen.policies is None else [name.strip() for name in chosen.policies.split(",")]
+
+
+def stages(bar: "Progress") -> Callable[[str, int], Callable[[int], None]]:
+    """A line of its own for each stage."""
+
+    def stage(name: str, rounds: int) -> Callable[[int], None]:
+        task = bar.add_task(name, total=rounds)
+        return lambda finished: bar.advance(task, finished)
+
+    return stage
+
+
+def real(chosen: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from driftbandit.cli.screen import print_grid, progress_bar
+    from driftbandit.real_suite import load, run, summaries, write
+
+    if chosen.judge or chosen.ablation or chosen.engine != "threads":
+        raise ValueError("--judge, --ablation and --engine are for simulated worlds: leave them out, or leave out --real")
+    console = Console()
+    study = load(chosen.file, tables=chosen.worlds, policies=names(chosen), replicates=chosen.replicates)
+    folder = getattr(chosen, "out", Path("out/real"))
+    with progress_bar(console) as bar:
+        table = run(study, folder, stages(bar))
+    for grid in summaries(table):
+        print_grid(console, grid)
+    write(folder, table, study)
+    console.print(f"written: {folder}; a folder for each table in it", soft_wrap=True)
+
+
+def simulated(chosen: argparse.Namespace) -> None:
     from rich.console import Console
 
     from driftbandit import ratios
@@ -41,23 +86,17 @@ def suite(chosen: argparse.Namespace) -> None:
     from driftbandit.suite import load, run, write
 
     console = Console()
-    named = None if chosen.policies is None else [name.strip() for name in chosen.policies.split(",")]
     study = load(
         chosen.file,
         judge=chosen.judge,
         replicates=chosen.replicates,
         worlds=chosen.worlds,
-        policies=named,
+        policies=names(chosen),
         ablation=chosen.ablation,
     )
     folder = getattr(chosen, "out", Path("out/suite"))
     with progress_bar(console) as bar:
-
-        def stage(name: str, rounds: int) -> Callable[[int], None]:
-            task = bar.add_task(name, total=rounds)
-            return lambda finished: bar.advance(task, finished)
-
-        table = run(study, folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address, stage=stage)
+        table = run(study, folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address, stage=stages(bar))
     worlds = ratios.by_world(table)
     for grid in [worlds] * (console.width >= 45 + 12 * len(worlds.headings)) + ratios.summaries(table):
         print_grid(console, grid)
