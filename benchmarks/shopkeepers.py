@@ -13,7 +13,7 @@ from driftbandit import DiscountedTS, Policy
 from driftbandit._chance import PAGE, luck
 from driftbandit._compile import bind, kernel
 from driftbandit._types import Floats, Ints
-from driftbandit.choice import appraise, pick
+from driftbandit.choice import appraise, pick, reconsider
 from driftbandit.policies.bank import RESTARTS
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.replay import Course
@@ -44,7 +44,7 @@ def serve(
                 columns[banner * width + j, banner] = shop.contexts[t, j]
         beta = begin(state, t, luck[place])
         appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
-        chosen = course.chosen[t] = pick(score, beta, luck[place, 0])
+        chosen = course.chosen[t] = reconsider(state, columns, score, pick(score, beta, luck[place, 0]), luck[place])
         clicked = 1 if shop.luck[t] < shop.chances[t, chosen] else 0
         due = min(t + 1 + shop.wait[t, clicked], last)
         if course.first[due] < 0:

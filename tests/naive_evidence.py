@@ -1,12 +1,14 @@
 """The twin of AdaptiveUCB and DetectUCB: V and b of each estimator, a NumPy solve wherever anything is asked of them."""
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from driftbandit._chance import luck
 from driftbandit._types import Floats
+from driftbandit.policies.draws import key_of, uniform
 from naive import Naive
 
 
@@ -45,6 +47,88 @@ class Member:
         return float(residual), float(variance)
 
 
+class NaiveArchive:
+    """Never forgets; learns differences to the average of the last 16. And how far the policy is to be trusted beside it."""
+
+    def __init__(self, seen: list[tuple[Floats, float]], penalty: float) -> None:
+        self.member = Member(np.full(len(seen[0][0]), penalty), np.zeros(len(seen[0][0])))
+        self.count, self.x, self.r = 0, 0.0 * seen[0][0], 0.0
+        for x, r in seen:
+            self.remember(x, r)
+
+    def remember(self, x: Floats, r: float) -> None:
+        if self.count:
+            self.member.step(0, math.inf, len(x), 0.0, x - self.x, r - self.r)
+        self.count = min(self.count + 1, 16)
+        self.x, self.r = self.x + (x - self.x) / self.count, self.r + (r - self.r) / self.count
+
+    def expects(self, x: Floats) -> float:
+        return float(self.r + (x - self.x) @ self.member.theta)
+
+
+class NaiveTrust:
+    def __init__(self) -> None:
+        self.trust, self.information, self.product, self.spread2, self.count = 1.0, 0.0, 0.0, 0.0, 0
+        self.outstanding: dict[int, tuple[float, float, float]] = {}
+
+    @property
+    def certainty(self) -> float:
+        return math.sqrt(4 + self.information)
+
+    def learn(self, claim: float, other: float, residual: float, noise2: float) -> None:
+        self.count = min(self.count + 1, 6000)
+        self.spread2 += (residual**2 - self.spread2) / self.count
+        spread2 = max(self.spread2, noise2)
+        beyond = float(np.clip(residual - other - self.trust * claim, -3 * math.sqrt(spread2), 3 * math.sqrt(spread2)))
+        y = self.trust * claim + beyond
+        self.information = self.information * (1 - 1 / 6000) + claim**2 / spread2
+        self.product = self.product * (1 - 1 / 6000) + claim * (y - claim) / spread2
+        self.trust = 1 + self.product / (4 + self.information)
+
+
+class NaiveLateness:
+    """Whether the delay tells the reward, and what is held back for that."""
+
+    def __init__(self) -> None:
+        self.moments = np.zeros(5)  # means of ln(1 + delay) and reward, variances, covariance
+        self.delays: list[int] = []
+        self.held: dict[int, float] = {}
+        self.state, self.cursor = "never", 0
+
+    def notice(self, delay: int, r: float) -> bool:
+        self.delays.append(delay)
+        n = min(len(self.delays), 1000)
+        gap = np.array([math.log(1 + delay), r]) - self.moments[:2]
+        self.moments[:2] += gap / n
+        self.moments[2:] += ((1 - 1 / n) * np.array([gap[0] ** 2, gap[1] ** 2, gap[0] * gap[1]]) - self.moments[2:]) / n
+        log2, reward2, product = self.moments[2:]
+        telling = n >= 50 and product**2 > 0.25 * log2 * reward2
+        first = telling and self.state == "never"
+        self.state = "now" if telling else "never" if self.state == "never" else "no more"
+        return first
+
+    def ripe(self, decided: int) -> list[int]:
+        """The rounds whose rewards have been held for as long as any of the last 1,000 to 2,000 rewards took."""
+        turn = len(self.delays) // 1000 * 1000
+        recent = self.delays[max(turn - 1000 - (turn > 1000), 0) :]
+        edge = decided - 1 - min(max(recent, default=0), 4095)
+        self.cursor = max(self.cursor, edge + 1)
+        return sorted(s for s in self.held if s <= edge)
+
+
+@dataclass
+class Past:
+    """A reward that was learnt."""
+
+    x: Floats
+    r: float
+    round: int
+    newest: int  # the latest round heard of by then
+    squares: Floats  # of each estimator's residual
+    logs: Floats
+    counted: float  # the square that the noise was learnt from
+
+
 class NaiveEvidence(Naive):
     def __init__(self, policy: Any, most: int = 4096) -> None:
         super().__init__(policy, most)
@@ -52,12 +136,17 @@ class NaiveEvidence(Naive):
         self.doubt, self.refuted, self.probe = rule.doubt, rule.refuted, rule.probe
         self.memories = [*map(float, policy.memories), math.inf]
         self.K, self.d, self.D = len(self.memories), policy.dim, policy.dim + policy.intercept
-        self.main = self.learnt = self.since = self.restarts = 0
+        self.restarts, self.newest, self.trust, self.lateness = 0, 0, NaiveTrust(), NaiveLateness()
+        self.brief = next(k for k, memory in enumerate(self.memories) if memory >= 16)
         self.noise2 = (policy.noise or 0.0) ** 2
+        self.start_over()
+
+    def start_over(self) -> None:
+        self.main = self.learnt = self.since = self.birth = 0
+        self.fourth, self.counted = 0.0, 0.0
         self.signal2, self.length2, self.weight_ = 0.0, 0.0, 0.0
         self.evidence, self.onset = np.zeros((self.K, self.K)), np.zeros((self.K, self.K), int)
-        self.past: list[tuple[Floats, float, Floats, Floats]] = []  # arm, reward, squares and logs of each estimator
-        self.brief = next(k for k, memory in enumerate(self.memories) if memory >= 16)
+        self.past: list[Past] = []
 
     def fresh(self, remember: bool) -> Member:
         precision, mean = np.full(self.D, self.penalty), np.zeros(self.D)
@@ -74,8 +163,14 @@ class NaiveEvidence(Naive):
     def against(self, k: int) -> int:
         return int(np.argmax([*self.evidence[:k, k], 0.0])) if k else 0
 
+    def radius(self, since: int) -> float:
+        return float(self.p.width) * math.sqrt(1 + math.log(1 + (self.learnt - since) / self.d) / 8) * math.sqrt(self.noise2)
+
     def estimate(self) -> tuple[Floats, Floats, float]:
+        for s in self.lateness.ripe(self.t + 1):
+            self.learn(s, self.lateness.held.pop(s))
         if not self.learnt:
+            self.asked, self.probing = 0, False
             return np.zeros(self.d), np.eye(self.d), 0.0
         calm = [k for k in range(self.K) if k == 0 or self.evidence[:k, k].max() <= self.doubt]
         main = played = calm[-1]
@@ -85,89 +180,166 @@ class NaiveEvidence(Naive):
             k = next((k for k in range(self.K - 2) if self.memories[k] * chance >= 0.4 * self.D * 2.5 ** (w - 0.5)), self.K - 2)
             forgotten = self.penalty * np.trace(self.members[k].metric)
             played = k if u * self.D < 3 * chance * forgotten else main
-        self.asked = main
-        d, noise = self.d, math.sqrt(self.noise2)
-        growth = math.log(1 + (self.learnt - self.since) / d)
-        kappa = self.p.width * math.sqrt(1 + growth / 8) * (1 if played == main else 2)
-        return self.members[main].theta[:d], self.members[played].metric[:d, :d], kappa * noise
+        self.forgot = self.restarts > 0 or main < self.K - 1
+        if self.forgot:
+            keys = key_of(u), key_of(w)
+            normal = math.sqrt(-2 * math.log(uniform(*keys, 0))) * math.cos(2 * math.pi * uniform(*keys, 1))
+            self.drawn = self.trust.trust + normal / self.trust.certainty
+            if self.drawn <= 0.5 and u >= self.probe * math.sqrt(self.d / (self.learnt + self.d)):
+                played = main
+        self.asked, self.probing = main, played != main
+        beta = self.radius(self.since) * (2 if self.probing else 1)
+        return self.members[main].theta[: self.d], self.members[played].metric[: self.d, : self.d], beta
 
-    def select(self, rows: Floats) -> int:
-        chosen = super().select(rows)
-        self.main = self.asked if self.learnt else 0
-        return chosen
+    def choose(self, rows: Floats) -> int:
+        estimate = self.estimate()
+        self.main = self.asked
+        arm, mean, index = self.prefer(rows, *estimate)
+        if self.learnt <= 8 * self.D or not self.forgot or self.probing:
+            return arm
+        theta, metric = self.archive.member.theta[: self.d], self.archive.member.metric[: self.d, : self.d]
+        other, its_mean, its_index = self.prefer(rows, theta, metric, self.radius(0))
+        gain, loss = max(index[arm] - index[other], 0.0), max(its_index[other] - its_index[arm], 0.0)
+        if other == arm or not gain + loss > 0:
+            return arm
+        edge = loss / (gain + loss)
+        chance = 0.5 * math.erfc((edge - self.trust.trust) * self.trust.certainty * math.sqrt(0.5))
+        follows = self.drawn > edge
+        difference = its_mean[arm] - its_mean[other]
+        mine, its = (self.archive.expects(self.whole(rows[i])) for i in (arm, other))
+        base, claim = chance * mine + (1 - chance) * its, mean[arm] - mean[other] - difference
+        self.trust.outstanding[self.t] = (follows - chance) * claim, (follows - chance) * difference, base
+        return arm if follows else other
+
+    def whole(self, arm: Floats) -> Floats:
+        return np.append(arm, self.constant)[: self.D]
 
     def update(self, s: int, reward: float) -> None:
         super().update(s, reward)
+        if self.lateness.notice(self.t - 1 - s, reward):
+            self.start_over()
+            self.noise2 = self.noise2 if self.p.noise_known else 0.0
+        if self.lateness.state == "now" and s >= self.lateness.cursor:
+            self.lateness.held[s] = reward
+        else:
+            self.learn(s, reward)
+
+    def learn(self, s: int, reward: float) -> None:
+        if s < self.birth:
+            return
         arm = self.arms[s]
         if self.learnt == 0:
             length = arm @ arm
             self.constant, self.shift = (math.sqrt(length), reward) if self.d < self.D else (0.0, 0.0)
             self.penalty = 0.01 * self.D * length
             self.noise2 = self.noise2 or max(0.01 * (reward - self.shift) ** 2, 1e-200)
+            self.fourth = 3 * self.noise2**2
             self.members = [self.fresh(False) for _ in range(self.K)]
-        x, r = np.append(arm, self.constant)[: self.D], reward - self.shift
-        steps = [self.step(k, self.learnt, x, r) for k in range(self.K)]
-        squares, logs = np.array([(e * e / v, math.log(v)) for e, v in steps]).T
-        self.past.append((x, r, squares, logs))
-        if self.learnt <= 8 * self.D:
-            self.loud = self.noise2
-        self.loud += (min(squares[self.brief], 9 * max(self.loud, self.noise2)) - self.loud) / 16
-        surprise = 0.5 * (logs + squares / max(self.loud, self.noise2))
+        x, r = self.whole(arm), reward - self.shift
+        residuals, variances = np.array([self.step(k, self.learnt, x, r) for k in range(self.K)]).T
+        squares, logs = residuals**2 / variances, np.log(variances)
+        self.newest = max(self.newest, s)
+        self.past.append(Past(x, r, s, self.newest, squares, logs, squares[self.main]))
+        level = self.level(squares)
         self.learnt += 1
         for k in range(1, self.K):
-            self.evidence[:k, k] = np.maximum(self.evidence[:k, k] + surprise[k] - surprise[:k], 0.0)
-            self.onset[:k, k][self.evidence[:k, k] == 0.0] = self.learnt
+            for j in range(k):
+                gain = self.gain(j, k, residuals, variances, level)
+                self.evidence[j, k] = max(self.evidence[j, k] + gain, 0.0)
+                if self.evidence[j, k] == 0.0:
+                    self.onset[j, k] = self.learnt
         for k in range(1, self.K):
             j = self.against(k)
             if self.evidence[j, k] > self.refuted and self.rebuild(j, k) and k == self.K - 1:
                 self.restarts, self.since = self.restarts + 1, self.learnt
-        self.scales(steps[self.main][0] ** 2 / steps[self.main][1], x)
+        self.scales(self.past[-1].counted, x)
+        if self.learnt == 8 * self.D:
+            self.archive = NaiveArchive([(past.x, past.r) for past in self.past], self.penalty)
+        elif self.learnt > 8 * self.D:
+            if s in self.trust.outstanding:
+                claim, other, base = self.trust.outstanding.pop(s)
+                self.trust.learn(claim, other, r - base, self.noise2)
+            self.archive.remember(x, r)
+
+    def level(self, squares: Floats) -> float:
+        if self.learnt < 8 * self.D + 1:
+            self.loud = self.noise2
+        self.loud += (min(squares[self.brief], 9 * max(self.loud, self.noise2)) - self.loud) / 16
+        error = math.sqrt(max(self.fourth / self.noise2**2 - 1, 0.0) / (self.counted + 1)) if self.noise2 > 1e-150 else 0.0
+        return float(max(self.loud, self.noise2 * (1 + 2 * error)))
+
+    def gain(self, j: int, k: int, e: Floats, v: Floats, level: float) -> float:
+        """Evidence of j against k."""
+        gaussian = 0.5 * (math.log(v[k] / v[j]) + (e[k] ** 2 / v[k] - e[j] ** 2 / v[j]) / level)
+        u, x = e[k] / math.sqrt(v[k] * level), v[k] / v[j] * (e[k] - e[j]) / math.sqrt(v[k] * level)
+        m = 0.5 * max(v[j] / v[k] - 1, 0.0)
+        bet = math.log((1 + x * u + (x * u) ** 2 / 3 + m * u**2) / (1 + x**2 / 3 + m))
+        weight = float(np.clip(2 - self.fourth / max(self.noise2**2, 1e-300) / 6, 0, 1))
+        return float(weight * gaussian + (1 - weight) * bet)
 
     def step(self, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
         return self.members[k].step(n, self.memories[k], self.d, self.penalty, x, r)
 
-    def refit(self, k: int, first: int) -> tuple[Member, float]:
+    def refit(self, k: int, first: int, oldest: int) -> tuple[Member, float]:
         member, squares, logs = self.fresh(first > 0), [], []
         for n in range(first, self.learnt):
-            residual, variance = member.step(n, self.memories[k], self.d, self.penalty, *self.past[n][:2])
-            squares.append(residual**2 / variance)
-            logs.append(math.log(variance))
+            if self.past[n].round >= oldest:
+                past = self.past[n]
+                residual, variance = member.step(n, self.memories[k], self.d, self.penalty, past.x, past.r)
+                squares.append(residual**2 / variance)
+                logs.append(math.log(variance))
         return member, self.plausibility(squares, logs)
 
-    def record(self, k: int, first: int) -> float:
-        return self.plausibility([past[2][k] for past in self.past[first:]], [past[3][k] for past in self.past[first:]])
+    def record(self, k: int, first: int, oldest: int) -> float:
+        seen = [past for past in self.past[first:] if past.round >= oldest]
+        return self.plausibility([past.squares[k] for past in seen], [past.logs[k] for past in seen])
 
     def rebuild(self, j: int, k: int) -> bool:
-        oldest = self.learnt - max(128, 8 * self.D)
-        first = max(self.onset[j, k], oldest)
-        member, fresh = self.refit(k, first)
-        copied, kept = self.record(j, first), self.record(k, first)
-        if self.onset[j, k] >= oldest and max(fresh, copied) <= kept + 1.0:
+        start = self.learnt - max(128, 8 * self.D)
+        first = max(self.onset[j, k], start)
+        oldest = self.past[first - 1].newest + 1 if max(start, 0) < first < self.learnt else 0
+        member, fresh = self.refit(k, first, oldest)
+        copied, kept = self.record(j, first, oldest), self.record(k, first, oldest)
+        if self.onset[j, k] >= start and max(fresh, copied) <= kept + 1.0:
             self.evidence[:k, k] = np.minimum(self.evidence[:k, k], 6.0)
             return False
         jump = fresh >= copied
         self.members[k] = member if jump else self.members[j].copy()
+        if k >= self.main:
+            self.take_back(first, j)
         self.evidence[:k, k] = 0.0 if jump else 6.0
         self.onset[:k, k] = self.learnt
         self.evidence[k, k + 1 :], self.onset[k, k + 1 :] = self.evidence[j, k + 1 :], self.onset[j, k + 1 :]
+        if jump and k == self.K - 1:
+            self.birth = oldest
         return True
 
+    def take_back(self, first: int, j: int) -> None:
+        counted = np.array([past.counted for past in self.past[first:]])
+        squares = np.array([past.squares[j] for past in self.past[first:]])
+        for past in self.past[first:]:
+            past.counted = past.squares[j]
+        self.noise2 = max(self.noise2 - float((counted - squares).sum()) / (self.counted + 1), 0.25 * self.noise2)
+        self.fourth = max(self.fourth - float((counted**2 - squares**2).sum()) / (self.counted + 1), self.noise2**2)
+
     def scales(self, square: float, x: Floats) -> None:
+        if not self.p.noise_known:
+            if square > 1e12 * self.noise2:
+                self.counted, self.noise2, self.fourth = self.learnt - 1.0, square / self.learnt, square**2 / self.learnt
+            else:
+                kurtosis = self.fourth / max(self.noise2**2, 1e-300)
+                self.counted = min(self.counted + 1, max(1000, min(30 * kurtosis, 1e6)))
+                self.fourth += (square**2 - self.fourth) / (self.counted + 1)
+                self.noise2 = max(self.noise2 + (square - self.noise2) / (self.counted + 1), 1e-200)
         theta, metric, d = self.members[self.main].theta[: self.d], self.members[self.main].metric, self.d
         self.weight_ = min(self.weight_ + 1, 1000)
         told = float(d - self.penalty * np.trace(metric[:d, :d]))
         self.length2 += (float(x[:d] @ x[:d]) - self.length2) / self.weight_
         self.signal2 += (float(theta @ theta) / min(max(told, 1), d) - self.signal2) / self.weight_
-        if not self.p.noise_known:
-            if square > 1e12 * self.noise2:
-                self.noise2, self.weight_ = 0.01 * square, 1
-            else:
-                self.noise2 += (min(square, 9 * self.noise2) - self.noise2) / (self.weight_ + 1)
-                self.noise2 = max(self.noise2, 1e-200)
         if self.learnt >= 8 * self.D:
             ratio = self.noise2 / max(self.signal2, 1e-200)
             unit = self.length2 or 1.0
-            self.penalty = min(max(ratio, 1e-6 * unit), 100 * unit)
+            self.penalty = min(max(ratio, 1e-6 * unit), 1e4 * unit)
             if self.learnt == 8 * self.D:
-                self.members = [self.refit(k, 0)[0] for k in range(self.K)]
+                self.members = [self.refit(k, 0, 0)[0] for k in range(self.K)]
                 self.evidence[:], self.onset[:] = 0.0, self.learnt

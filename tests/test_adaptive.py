@@ -30,7 +30,7 @@ from driftbandit._chance import Chance
 from driftbandit._types import Floats
 from driftbandit.policies.bank import NOISE2
 from driftbandit.policies.diary import MOST_NOTES
-from driftbandit.policies.evidence import EvidencePolicy
+from driftbandit.policies.informed import EvidencePolicy
 
 T = rounds(8000, 300)
 

@@ -84,17 +84,19 @@ def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, 
 class Verb:
     """A function that each kind of state does in its own way: ``begin(state, …)`` finds the one for that state.
 
-    Works inside kernels (resolved when they compile) and without the compiler (resolved at the call).
+    Works inside kernels (resolved when they compile) and without the compiler (resolved at the call). A state that has no
+    way of its own is refused by name, or does as the stub does if the verb is ``optional``.
     """
 
-    def __init__(self, stub: Callable[..., Any]) -> None:
+    def __init__(self, stub: Callable[..., Any], *, optional: bool = False) -> None:
         functools.update_wrapper(self, stub)
         self._ways: dict[type, Callable[..., Any]] = {}
+        self._name, self._otherwise = stub.__name__, stub if optional else None
         options = {
             **_UNCOUNTED,
             "forceinline": True,
         }  # a state is some sixty words: dear to pass, free to inline
-        overload(self, strict=False, jit_options=options)(lambda state, *_: self._ways[state.instance_class])
+        overload(self, strict=False, jit_options=options)(lambda state, *_: self._way(state.instance_class))
 
     def of(self, state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def register(way: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,8 +105,15 @@ class Verb:
 
         return register
 
+    def _way(self, kind: type) -> Callable[..., Any]:
+        way = self._ways.get(kind, self._otherwise)
+        if way is None:
+            name = self._name
+            raise TypeError(f"{kind.__name__} has no way to {name}: register one with @{name}.of({kind.__name__})")
+        return way
+
     def __call__(self, state: Any, *args: Any) -> Any:
-        return self._ways[type(state)](state, *args)
+        return self._way(type(state))(state, *args)
 
 
 def bind(function: Callable[..., R], *example: object) -> Callable[..., R]:

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit import _check
 from driftbandit._compile import Verb, kernel
 from driftbandit._types import Floats
-from driftbandit.choice import appraise, farthest, pick
-from driftbandit.ridge import METRIC, THETA, Ridge
+from driftbandit.choice import appraise, farthest, pick, reconsider
+from driftbandit.ridge import METRIC, THETA
 
 
 class FixedArms:
@@ -117,32 +117,33 @@ class Convex(NamedTuple):
 
 
 @Verb
-def choose(arms: Any, i: int, ridge: Ridge, beta: float, luck: Floats, x: Floats) -> int:
+def choose(arms: Any, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
     """Write into x the optimistic choice of the block's round i; return its index, or −1 where arms have none."""
     raise NotImplementedError
 
 
 @choose.of(Kept)
-def _choose_kept(arms: Kept, i: int, ridge: Ridge, beta: float, luck: Floats, x: Floats) -> int:
-    arm = pick(ridge.score, beta, luck[0])
+def _choose_kept(arms: Kept, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
+    ridge = state.ridge
+    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, luck[0]), luck)
     for j in range(len(x)):
         x[j] = arms.columns[j, arm]
     return arm
 
 
 @choose.of(Dealt)
-def _choose_dealt(arms: Dealt, i: int, ridge: Ridge, beta: float, luck: Floats, x: Floats) -> int:
+def _choose_dealt(arms: Dealt, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
     columns = arms.columns[i]
-    appraise(ridge.vector[THETA], ridge.matrix[METRIC], columns, arms.score)
-    arm = pick(arms.score, beta, luck[0])
+    appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, arms.score)
+    arm: int = reconsider(state, columns, arms.score, pick(arms.score, beta, luck[0]), luck)
     for j in range(len(x)):
         x[j] = columns[j, arm]
     return arm
 
 
 @choose.of(Convex)
-def _choose_convex(arms: Convex, i: int, ridge: Ridge, beta: float, luck: Floats, x: Floats) -> int:
-    farthest(ridge.vector[THETA], ridge.matrix[METRIC], arms.factor, beta, luck, x)
+def _choose_convex(arms: Convex, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
+    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], arms.factor, beta, luck, x)
     return -1
 
 

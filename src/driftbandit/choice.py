@@ -5,10 +5,12 @@ round is four uniform numbers: [0] and [1] break ties here, the rest are the pol
 """
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from driftbandit._compile import allocating_kernel, kernel
+from driftbandit._compile import Verb, allocating_kernel, kernel
 from driftbandit._types import Floats
 
 TIE = 1e-10  # indices this close, relative to their size, are a tie: far above rounding, far below any effect
@@ -75,6 +77,12 @@ def pick(score: Floats, beta: float, u: float) -> int:
                 return i
             place -= 1
     return best
+
+
+@partial(Verb, optional=True)
+def reconsider(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
+    """Which column to play instead of the optimistic one, if a policy has second thoughts; ``score`` is as ``pick`` left it."""
+    return arm
 
 
 @allocating_kernel

@@ -44,7 +44,7 @@ def play_block(
         t = block.start + i
         x = arms_out[t & mask]
         beta = begin(state, t, luck[i])
-        choose(block.arms, i, state.ridge, beta, luck[i], x)
+        choose(block.arms, i, state, beta, luck[i], x)
         expected = 0.0
         for j in range(len(x)):
             expected += x[j] * block.theta[i, j]

@@ -26,8 +26,8 @@ from driftbandit.ridge import (
     refresh,
 )
 
-LEARNT, MAIN, RESTARTS, SINCE = range(4)  # rows of the clock
-NOISE2, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, LOUD = range(8)  # rows of the scale
+LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED = range(7)  # rows of the clock
+NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST = range(11)  # rows of the scale
 PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI a reward that one now and then will do
 LAPSE = 8.0  # what is left of λI along an axis falls to e⁻⁸ at the worst before its turn comes: less, and digits cancel
 SETTLE = 8  # rewards per feature after which the scales are trusted
@@ -47,16 +47,22 @@ class Bank(NamedTuple):
     score: Floats  # … (3, 0): the bank keeps no arms' scores
     evidence: Floats  # (K, K): [k, j] against k by j, which has the shorter memory
     onset: Ints  # (K, K): how many rewards had been learnt when it last was 0
-    surprise: Floats  # (K,): scratch, minus the log likelihood of a reward
-    squares: Floats  # (ring, K): of the last residuals, each over its variance in units of the noise's, …
+    residual: Floats  # (K,): scratch, of a reward, …
+    variance: Floats  # (K,): … and its variance in units of the noise's
+    squares: Floats  # (ring, K): of the last residuals, each over its variance, …
     logs: Floats  # (ring, K): … whose logarithm this is
+    taken: Floats  # (ring,): the one of the squares that the noise was learnt from
+    decided: Ints  # (ring,): the rounds of these rewards …
+    newest: Ints  # (ring,): … and the latest round heard of by then
     arms: Floats  # (ring, D)
     rewards: Floats  # (ring,)
     x: Floats  # (D,): scratch, an arm with its intercept
-    scale: Floats  # noise variance; signal variance a feature; an arm's length²; how many rewards they average; λ; the
-    # feature of the intercept; the first reward, which is taken off all if there is one; the noise variance at present
-    clock: Ints  # rewards learnt; main estimator; restarts; when the last one was
-    restarts: Ints  # (MOST_RESTARTS,): a ring of their rounds
+    scale: Floats  # noise variance; mean fourth power of residuals; how many rewards they average; the noise variance at
+    # present; signal variance a feature; an arm's length²; how many rewards these average; λ; the feature of the intercept;
+    # the first reward if there is one, which is then taken off all; the first reward
+    clock: Ints  # rewards learnt; main estimator; restarts; when the last one was; the latest round heard of; the first round
+    # whose reward counts after the last restart; whether rewards have varied
+    restarts: Ints  # (MOST_RESTARTS,): a ring of the rounds reached when they happened
 
 
 def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: float | None) -> Bank:
@@ -64,14 +70,15 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
     count, ring = len(memories) + 1, max(128, SETTLE * dim)
     turns = np.array([*(max(1, memory // PACE) for memory in memories), 1])
     memory = np.array([*memories, ENDLESS])
-    scale = np.zeros(8)
+    scale = np.zeros(11)
     scale[NOISE2] = 0.0 if noise is None else noise * noise
     return Bank(
         features, memory, (1.0 - 1.0 / memory) ** turns, turns,
         np.zeros((count + 1, 2, dim, dim)), np.zeros((count + 1, 3, dim)), np.zeros((count + 1, 2), np.int64),
         np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros((count, count)), np.zeros((count, count), np.int64),
-        np.zeros(count), np.zeros((ring, count)), np.zeros((ring, count)), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
-        scale, np.zeros(4, np.int64), np.zeros(MOST_RESTARTS, np.int64),
+        np.zeros(count), np.zeros(count), np.zeros((ring, count)), np.zeros((ring, count)), np.zeros(ring),
+        np.zeros(ring, np.int64), np.zeros(ring, np.int64), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
+        scale, np.zeros(7, np.int64), np.zeros(MOST_RESTARTS, np.int64),
     )  # fmt: skip
 
 
@@ -129,30 +136,40 @@ def remember_constant(bank: Bank, k: int) -> None:
 
 
 @kernel
-def fit(bank: Bank, k: int, first: int) -> float:
-    """Into the scratch place: estimator k as it would be had it begun with reward ``first``. How plausible it is since."""
+def fit(bank: Bank, k: int, first: int, oldest: int) -> float:
+    """Into the scratch place: estimator k as it would be had it begun with reward ``first``. How plausible it is since.
+
+    Rewards of rounds before ``oldest``, which came late, are left out.
+    """
     scratch, ring, d = len(bank.keep), len(bank.rewards), bank.features
     empty(bank, scratch)
     if first > 0 and d < len(bank.x):
         remember_constant(bank, scratch)
     ridge, keep, turns = member(bank, scratch), bank.keep[k], bank.turns[k]
     squares = logs = 0.0
+    count = 0
     for n in range(first, bank.clock[LEARNT]):
-        x, r = bank.arms[n % ring], bank.rewards[n % ring]
-        residual, variance = predict_and_learn(ridge, keep, turns, d, n, x, r)
-        squares += residual * residual / variance
-        logs += math.log(variance)
-    return plausibility(squares, logs, bank.clock[LEARNT] - first)
+        if bank.decided[n % ring] >= oldest:
+            x, r = bank.arms[n % ring], bank.rewards[n % ring]
+            residual, variance = predict_and_learn(ridge, keep, turns, d, n, x, r)
+            squares += residual * residual / variance
+            logs += math.log(variance)
+            count += 1
+    return plausibility(squares, logs, count)
 
 
 @kernel
-def record(bank: Bank, k: int, first: int) -> float:
-    """How plausible estimator k is since reward ``first``."""
+def record(bank: Bank, k: int, first: int, oldest: int) -> float:
+    """How plausible estimator k is since reward ``first``, by the same rewards."""
+    ring = len(bank.rewards)
     squares = logs = 0.0
+    count = 0
     for n in range(first, bank.clock[LEARNT]):
-        squares += bank.squares[n % len(bank.rewards), k]
-        logs += bank.logs[n % len(bank.rewards), k]
-    return plausibility(squares, logs, bank.clock[LEARNT] - first)
+        if bank.decided[n % ring] >= oldest:
+            squares += bank.squares[n % ring, k]
+            logs += bank.logs[n % ring, k]
+            count += 1
+    return plausibility(squares, logs, count)
 
 
 @kernel

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from driftbandit.policies.evidence import EvidencePolicy, Rule
+from driftbandit.policies.evidence import Rule
+from driftbandit.policies.informed import EvidencePolicy
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

@@ -9,9 +9,9 @@ from driftbandit._compile import kernel
 from driftbandit._types import Floats, Ints
 
 MOST_NOTES = 512
-COLUMNS = ("round", "memory", "evidence", "noise", "restarts", "reward")  # of a note; then …
-ROUND, MEMORY, EVIDENCE, NOISE, RESTARTS, REWARD = range(6)
-ESTIMATE = 6  # … θ̂ from here on, and after it the widths of its coordinates
+COLUMNS = ("round", "memory", "evidence", "noise", "restarts", "trust", "reward")  # of a note; then …
+ROUND, MEMORY, EVIDENCE, NOISE, RESTARTS, TRUST, REWARD = range(7)
+ESTIMATE = 7  # … θ̂ from here on, and after it the widths of its coordinates
 FILLED, STRIDE, WAITED = range(3)
 
 

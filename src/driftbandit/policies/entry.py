@@ -4,7 +4,7 @@ from typing import Any
 
 from driftbandit._compile import kernel
 from driftbandit._types import Floats
-from driftbandit.choice import appraise, farthest, pick
+from driftbandit.choice import appraise, farthest, pick, reconsider
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import METRIC, THETA
 
@@ -36,7 +36,7 @@ def decide_rows(
             return -1
     beta = begin(state, t, luck[place])
     appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
-    arm = pick(score, beta, luck[place, 0])
+    arm: int = reconsider(state, columns, score, pick(score, beta, luck[place, 0]), luck[place])
     for j in range(d):
         x[j] = rows[arm, j]
     return arm
@@ -46,7 +46,9 @@ def decide_rows(
 def decide_kept(state: Any, t: int, luck: Floats, place: int) -> int:
     """Choose from the fixed set."""
     beta = begin(state, t, luck[place])
-    return pick(state.ridge.score, beta, luck[place, 0])
+    ridge = state.ridge
+    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, luck[place, 0]), luck[place])
+    return arm
 
 
 @kernel
