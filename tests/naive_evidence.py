@@ -102,7 +102,7 @@ class NaiveLateness:
         self.moments[:2] += gap / n
         self.moments[2:] += ((1 - 1 / n) * np.array([gap[0] ** 2, gap[1] ** 2, gap[0] * gap[1]]) - self.moments[2:]) / n
         log2, reward2, product = self.moments[2:]
-        telling = n >= 50 and product**2 > 0.25 * log2 * reward2
+        telling = n >= 200 and product**2 > 0.25 * log2 * reward2
         first = telling and self.state == "never"
         self.state = "now" if telling else "never" if self.state == "never" else "no more"
         return first

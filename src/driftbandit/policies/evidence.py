@@ -34,7 +34,7 @@ from driftbandit.policies.diary import Diary, due, note
 from driftbandit.policies.lateness import CURSOR, DECIDED, Lateness, hold, next_ripe, notice
 from driftbandit.policies.trial import against, observe, start_over
 from driftbandit.policies.verbs import begin, learn
-from driftbandit.ridge import MEAN, METRIC, THETA, Ridge, V, rescore
+from driftbandit.ridge import MEAN, METRIC, THETA, Ridge, V, clear, rescore
 
 REACH = 0.4  # a probe asks an estimator that forgets about as fast as d probes come …
 SPREAD = 2.5  # … give or take this factor in all: as far apart as memories are, so that no gap between them matters
@@ -171,6 +171,7 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
     lateness = state.lateness
     if notice(lateness, s, r):  # all that was learnt was of rewards that came early because of what they were
         start_over(state.bank, state.rule.told)
+        clear(state.ridge)
     if not hold(lateness, s, x, r):
         take_in(state, s, x, r)
 

@@ -17,7 +17,7 @@ DECIDED, CURSOR, HELD, HOLDING = range(4)  # rows of the clock
 NEVER, NOW, NO_MORE = range(3)  # are rewards held?
 STEADY = 1000.0  # rewards that the moments average, and in two turns of which the longest delay is looked for
 TELLING = 0.5  # the correlation from which a delay tells the reward …
-SURE = 50.0  # … after so many rewards
+SURE = 200.0  # … after so many rewards: fewer, and a change of θ would look like it
 MOST_HELD = 4096  # rounds: who waits longer is not waited for
 
 
