@@ -20,10 +20,10 @@ from driftbandit.tables import Verdict
 ROOT = Path(__file__).parent.parent
 
 PUBLIC = """
-    Abrupt Accelerating AdaptiveUCB Alternating Ball BanditOverBandit BaseRate Block Breathing CalmBurst Clicks Constant
-    Counts CusumUCB Decision DelayArray DetectUCB DetectionAugmentedUCB DiscountedTS DisjointArms Ellipsoid Estimate
-    FixedArms FixedDelay Gaussian GeometricDelay Gradual HeavyDelay Hidden Late LightWeightUCB Master NoiseArray
-    OracleRestartUCB Path Policy Rademacher RandomWalk Rarer Replay RestartUCB Result Returning Scaled Seasonal
+    Abrupt Accelerating AdaptiveUCB Alternating AssumptionWarning Ball BanditOverBandit BaseRate Block Breathing CalmBurst
+    Clicks Constant Counts CusumUCB Decision DelayArray DetectUCB DetectionAugmentedUCB DiscountedTS DisjointArms Ellipsoid
+    Estimate FixedArms FixedDelay Gaussian GeometricDelay Gradual HeavyDelay Hidden Late LeakWarning LightWeightUCB Master
+    NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk Rarer Replay RestartUCB Result Returning Scaled Seasonal
     SettingsError StaticUCB StudentT Study Swaying Switching Timeout UnevenArms Uniform UniformDelay UnitArms WeightUCB
     WindowUCB World axes checks play theory
 """

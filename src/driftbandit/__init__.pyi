@@ -21,6 +21,7 @@ from .drift import Path as Path
 from .drift import RandomWalk as RandomWalk
 from .drift import Seasonal as Seasonal
 from .drift import Switching as Switching
+from .leak import LeakWarning as LeakWarning
 from .noise import Alternating as Alternating
 from .noise import Clicks as Clicks
 from .noise import Counts as Counts
@@ -40,6 +41,7 @@ from .policies.decision import Decision as Decision
 from .policies.decision import Estimate as Estimate
 from .policies.detect import DetectUCB as DetectUCB
 from .policies.discounted_ts import DiscountedTS as DiscountedTS
+from .policies.informed import AssumptionWarning as AssumptionWarning
 from .policies.light_weight import LightWeightUCB as LightWeightUCB
 from .policies.master import Master as Master
 from .policies.restart import OracleRestartUCB as OracleRestartUCB

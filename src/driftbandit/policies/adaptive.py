@@ -14,8 +14,10 @@ class AdaptiveUCB(EvidencePolicy):
     """Forget as much as the rewards give reason to: told nothing but the number of features.
 
     A bank of estimators, with memories of 4, 10, 25, … rewards and one without end, learns from every reward. The longest
-    memory that no shorter one contradicts is played; where one is refuted, it is rebuilt from what came since. Rewards may
-    come late, and count in the order in which they arrive.
+    memory that no shorter one contradicts is played; where one is refuted, it is rebuilt from what came since. An archive
+    that never forgets is asked too, and decides where forgetting does not pay. Rewards may be of any law (clicks at 1 %, heavy
+    tails, counts) and come late: they count in the order in which they arrive, but for those decided before a restart,
+    which are dropped, and those whose delay tells what they are, which wait until those decided with them have come.
 
     >>> from driftbandit import AdaptiveUCB
     >>> policy = AdaptiveUCB(2)
@@ -25,11 +27,12 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    ``probe`` says how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
-    rewards after a restart; less if nothing can change unseen. ``doubt`` is the evidence, in nats, that keeps a memory from
-    being played.
-
     Caveat: κ = 1.4 standard deviations, growing in calm, is a calibrated width, no confidence radius; there is no regret bound.
+
+    Its own parameters:
+        doubt: evidence, in nats, that keeps a memory from being played.
+        probe: how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
+            rewards after a restart; less if nothing can change unseen.
     """
 
     doubt: float = 5.0

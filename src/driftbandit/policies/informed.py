@@ -23,7 +23,7 @@ from driftbandit.ridge import METRIC, THETA, V, new_ridge
 if TYPE_CHECKING:
     import polars as pl
 
-ENOUGH = 1000  # rewards after which it says what is wrong with them
+ENOUGH = 10_000  # rewards after which it says that they never vary: with clicks at 0.1 % they would have
 FAR_MORE = 10.0  # times as many restarts as chance would bring …
 DISTRUST = 0.5  # … and trust in them below this, by two standard deviations
 
@@ -72,6 +72,11 @@ class EvidencePolicy(Policy):
 
     by_arrival: ClassVar[bool] = True
     memories: ClassVar[Sequence[int]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        shared = (EvidencePolicy.__doc__ or "").partition("\n\n")[2]
+        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n{shared}"  # so that help() explains every parameter
 
     def _rule(self) -> Rule:
         raise NotImplementedError
