@@ -167,8 +167,6 @@ class NaiveEvidence(Naive):
         return float(self.p.width) * math.sqrt(1 + math.log(1 + (self.learnt - since) / self.d) / 8) * math.sqrt(self.noise2)
 
     def estimate(self) -> tuple[Floats, Floats, float]:
-        for s in self.lateness.ripe(self.t + 1):
-            self.learn(s, self.lateness.held.pop(s))
         if not self.learnt:
             self.asked, self.probing = 0, False
             return np.zeros(self.d), np.eye(self.d), 0.0
@@ -223,6 +221,8 @@ class NaiveEvidence(Naive):
             self.lateness.held[s] = reward
         else:
             self.learn(s, reward)
+        for ripe in self.lateness.ripe(self.t):
+            self.learn(ripe, self.lateness.held.pop(ripe))
 
     def learn(self, s: int, reward: float) -> None:
         if s < self.birth:

@@ -115,10 +115,6 @@ def never_forgot(bank: Bank) -> bool:
 def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
     bank, rule, ridge = state.bank, state.rule, state.ridge
     state.lateness.clock[DECIDED] = t + 1
-    slot = next_ripe(state.lateness)
-    while slot >= 0:
-        hear(state, slot)
-        slot = next_ripe(state.lateness)
     if bank.clock[LEARNT] == 0:
         return 0.0  # nothing is known, so all arms tie
     d = bank.features
@@ -172,15 +168,14 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
     if notice(lateness, s, r):  # all that was learnt was of rewards that came early because of what they were
         start_over(state.bank, state.rule.told)
         clear(state.ridge)
-    if not hold(lateness, s, x, r):
-        take_in(state, s, x, r)
-
-
-@kernel
-def hear(state: EvidenceState, slot: int) -> None:
-    """Learn a reward that was held back."""
-    lateness = state.lateness
-    take_in(state, lateness.clock[CURSOR] - 1, lateness.arms[slot], lateness.rewards[slot])
+    known = not hold(lateness, s, x, r)
+    while True:
+        if known:  # the only call, since what it does takes long to compile
+            take_in(state, s, x, r)
+        slot = next_ripe(lateness)
+        if slot < 0:
+            return
+        known, s, x, r = True, lateness.clock[CURSOR] - 1, lateness.arms[slot], lateness.rewards[slot]
 
 
 @kernel
