@@ -68,21 +68,23 @@ class NaiveArchive:
 
 class NaiveTrust:
     def __init__(self) -> None:
-        self.trust, self.information, self.product, self.spread2, self.count = 1.0, 0.0, 0.0, 0.0, 0
-        self.outstanding: dict[int, tuple[float, float, float]] = {}
+        self.trust, self.information, self.product, self.count = 1.0, 0.0, 0.0, 0
+        self.spreads2 = np.zeros(2)  # about what the archive expects, and the bank
+        self.outstanding: dict[int, tuple[float, float, Floats, float]] = {}
 
     @property
     def certainty(self) -> float:
         return math.sqrt(4 + self.information)
 
-    def learn(self, claim: float, other: float, residual: float, noise2: float) -> None:
+    def learn(self, claim: float, other: float, residuals: Floats, chance: float, noise2: float) -> None:
         self.count = min(self.count + 1, 6000)
-        self.spread2 += (residual**2 - self.spread2) / self.count
-        spread2 = max(self.spread2, noise2)
+        self.spreads2 += (residuals**2 - self.spreads2) / self.count
+        residual, spread2 = residuals[np.argmin(self.spreads2)], max(self.spreads2.min(), noise2)
         beyond = float(np.clip(residual - other - self.trust * claim, -3 * math.sqrt(spread2), 3 * math.sqrt(spread2)))
         y = self.trust * claim + beyond
-        self.information = self.information * (1 - 1 / 6000) + claim**2 / spread2
-        self.product = self.product * (1 - 1 / 6000) + claim * (y - claim) / spread2
+        keep = 1 - max(4 * chance * (1 - chance), 0.1) / 6000
+        self.information = self.information * keep + claim**2 / spread2
+        self.product = self.product * keep + claim * (y - claim) / spread2
         self.trust = 1 + self.product / (4 + self.information)
 
 
@@ -205,8 +207,9 @@ class NaiveEvidence(Naive):
         follows = self.drawn > edge
         difference = its_mean[arm] - its_mean[other]
         mine, its = (self.archive.expects(self.whole(rows[i])) for i in (arm, other))
-        base, claim = chance * mine + (1 - chance) * its, mean[arm] - mean[other] - difference
-        self.trust.outstanding[self.t] = (follows - chance) * claim, (follows - chance) * difference, base
+        bases = np.array([chance * mine + (1 - chance) * its, chance * mean[arm] + (1 - chance) * mean[other]])
+        claim = mean[arm] - mean[other] - difference
+        self.trust.outstanding[self.t] = (follows - chance) * claim, (follows - chance) * difference, bases, chance
         return arm if follows else other
 
     def whole(self, arm: Floats) -> Floats:
@@ -257,8 +260,8 @@ class NaiveEvidence(Naive):
             self.archive = NaiveArchive([(past.x, past.r) for past in self.past], self.penalty)
         elif self.learnt > 8 * self.D:
             if s in self.trust.outstanding:
-                claim, other, base = self.trust.outstanding.pop(s)
-                self.trust.learn(claim, other, r - base, self.noise2)
+                claim, other, bases, chance = self.trust.outstanding.pop(s)
+                self.trust.learn(claim, other, r - bases, chance, self.noise2)
             self.archive.remember(x, r)
 
     def level(self, squares: Floats) -> float:

@@ -139,10 +139,10 @@ def test_short_memories_lose_no_digits_in_many_dimensions() -> None:
 @pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
 def test_says_what_it_believes(kind: type[EvidencePolicy]) -> None:
     policy = kind(3)
-    lived(policy, [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.5]], each=rounds(1000, 150))
+    lived(policy, [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.5]], each=rounds(1000, 400))
     status = policy.status()
     assert len(status.restarts) >= 1
-    assert any(0 <= restart - rounds(1000, 150) < 20 for restart in status.restarts)
+    assert any(0 <= restart - rounds(1000, 400) < 20 for restart in status.restarts)
     assert status.noise == pytest.approx(0.1, rel=0.3)
     assert abs(status.theta[0] + 1.0) < status.widths[0] + 0.05
     assert (status.widths > 0).all()
@@ -180,7 +180,7 @@ def test_history_is_bounded_and_averages_all_rewards() -> None:
 
 def test_its_history_can_be_drawn(tmp_path: Path) -> None:
     policy = AdaptiveUCB(2)
-    lived(policy, [[1.0, 0.0], [0.0, 1.0]], each=rounds(1000, 150))
+    lived(policy, [[1.0, 0.0], [0.0, 1.0]], each=rounds(1000, 400))
     figure = figures.history(policy.history())
     figures.save(figure, tmp_path, "history")
     assert [ax.get_ylabel() for ax in figure.axes] == ["reward", "rewards remembered"]

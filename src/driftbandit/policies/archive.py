@@ -19,13 +19,14 @@ from driftbandit.policies.bank import LEARNT, PENALTY, Bank, predict_and_learn
 from driftbandit.policies.draws import key_of, uniform
 from driftbandit.ridge import THETA, Ridge, clear, new_ridge
 
-TRUST, INFORMATION, PRODUCT, DRAWN, PROBING, SPREAD2, COMPARED, AVERAGED = range(8)  # rows of the scale
+TRUST, INFORMATION, PRODUCT, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(9)  # rows of the scale
 PRIOR = 4.0  # information before any comparison: trust is 1, give or take ½
-LASTING = 6000.0  # comparisons that trust remembers
+LASTING = 6000.0  # comparisons that trust remembers, if they were open; …
+SETTLED = 0.1  # … one that was not, and told nothing, counts as so many
 RECENT = 16.0  # rewards over which what all arms share is averaged
 OUTLYING = 3.0  # a reward counts for at most so many standard deviations
 OUTSTANDING = 2048  # rounds after which a comparison is given up
-CLAIM, OTHER, BASE = range(3)  # columns of what is outstanding
+CLAIM, OTHER, BASE, BANK_BASE, OPEN = range(5)  # columns of what is outstanding
 
 
 class Archive(NamedTuple):
@@ -33,15 +34,25 @@ class Archive(NamedTuple):
     x: Floats  # (D,): scratch, a difference of arms
     average: Floats  # (D + 1,): of the last arms, and of their rewards
     scale: Floats  # trust ŵ; what is known of it, Σz²/σ²; Σz(y − z)/σ²; the w of this round; whether it is a probe; the spread
-    # σ² of rewards; how many of them that averages; how many rewards the averages are of
-    outstanding: Floats  # (OUTSTANDING, 3): by round, z, what the archive expects, and the reward expected of either choice
+    # σ² of rewards about what the archive expects, and the bank; how many they average; how many rewards the averages are of
+    outstanding: Floats  # (OUTSTANDING, 5): by round, z, what the archive adds, the reward that it and the bank expect, and
+    # how open it was, from 0 to 1, whose choice would be played
     rounds: Ints  # (OUTSTANDING,): those rounds, counted from 1
 
 
+class Estimates(NamedTuple):
+    """Of the reward of the policy's choice and of the archive's, by the policy and by the archive."""
+
+    mine: float
+    mine_of_other: float
+    its: float
+    its_of_other: float
+
+
 def new_archive(dim: int) -> Archive:
-    scale = np.zeros(8)
+    scale = np.zeros(9)
     scale[TRUST] = 1.0
-    outstanding = np.zeros((OUTSTANDING, 3))
+    outstanding = np.zeros((OUTSTANDING, 5))
     return Archive(new_ridge(dim, 1.0), np.zeros(dim), np.zeros(dim + 1), scale, outstanding, np.zeros(OUTSTANDING, np.int64))
 
 
@@ -96,20 +107,21 @@ def shared(archive: Archive) -> float:
 
 
 @kernel
-def follow(archive: Archive, t: int, gain: float, loss: float, claim: float, difference: float, expected: float) -> bool:
+def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estimates) -> bool:
     """Whether to follow the policy, whose choice is better than the archive's by ``gain`` in its own eyes, worse by ``loss`` in
     the archive's.
 
-    The policy estimates the choices to differ by ``claim`` more than the archive does, who sees a ``difference`` and expects
-    its own choice to bring ``expected``. What is expected of the reward is kept, centred by the known chance, so that what
-    shifts both choices alike falls out.
+    What is expected of the reward is kept, centred by the known chance, so that what shifts both choices alike falls out.
     """
+    mine, other = estimates.mine - estimates.mine_of_other, estimates.its - estimates.its_of_other
     scale, kept = archive.scale, archive.outstanding[t % OUTSTANDING]
     edge = loss / (gain + loss)
     chance = 0.5 * math.erfc((edge - scale[TRUST]) * certainty(archive) * math.sqrt(0.5))
     follows = scale[DRAWN] > edge
     centred = (1.0 if follows else 0.0) - chance
-    kept[CLAIM], kept[OTHER], kept[BASE] = centred * claim, centred * difference, expected + chance * difference
+    kept[CLAIM], kept[OTHER] = centred * (mine - other), centred * other
+    kept[OPEN] = 4.0 * chance * (1.0 - chance)
+    kept[BASE], kept[BANK_BASE] = estimates.its_of_other + chance * other, estimates.mine_of_other + chance * mine
     archive.rounds[t % OUTSTANDING] = t + 1
     return bool(follows)
 
@@ -121,12 +133,16 @@ def compare(archive: Archive, s: int, r: float, noise2: float) -> None:
     if archive.rounds[s % OUTSTANDING] != s + 1:
         return
     archive.rounds[s % OUTSTANDING] = 0
-    residual, claim = r - kept[BASE], kept[CLAIM]
+    residual, bank_residual, claim = r - kept[BASE], r - kept[BANK_BASE], kept[CLAIM]
     scale[COMPARED] = min(scale[COMPARED] + 1.0, LASTING)
     scale[SPREAD2] += (residual * residual - scale[SPREAD2]) / scale[COMPARED]
-    spread2 = max(scale[SPREAD2], noise2)
+    scale[BANK_SPREAD2] += (bank_residual * bank_residual - scale[BANK_SPREAD2]) / scale[COMPARED]
+    if scale[BANK_SPREAD2] < scale[SPREAD2]:  # either will do, and the one that expects rewards better tells more
+        residual = bank_residual
+    spread2 = max(min(scale[SPREAD2], scale[BANK_SPREAD2]), noise2)
     expected, most = scale[TRUST] * claim, OUTLYING * math.sqrt(spread2)
     y = expected + min(max(residual - kept[OTHER] - expected, -most), most)
-    scale[INFORMATION] += claim * claim / spread2 - scale[INFORMATION] / LASTING
-    scale[PRODUCT] += claim * (y - claim) / spread2 - scale[PRODUCT] / LASTING
+    fade = max(kept[OPEN], SETTLED) / LASTING
+    scale[INFORMATION] += claim * claim / spread2 - fade * scale[INFORMATION]
+    scale[PRODUCT] += claim * (y - claim) / spread2 - fade * scale[PRODUCT]
     scale[TRUST] = 1.0 + scale[PRODUCT] / (PRIOR + scale[INFORMATION])

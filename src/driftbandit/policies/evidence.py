@@ -11,6 +11,7 @@ from driftbandit.policies.archive import (
     PROBING,
     TRUST,
     Archive,
+    Estimates,
     compare,
     draw_trust,
     follow,
@@ -157,9 +158,9 @@ def _reconsider(state: EvidenceState, columns: Floats, score: Floats, arm: int, 
     gain, loss = max(index - mean - width, 0.0), max(score[INDEX, other] - score[INDEX, arm], 0.0)
     if not gain + loss > 0.0:
         return arm
-    difference = score[MEAN, arm] - score[MEAN, other]
-    t, claim, expected = state.lateness.clock[DECIDED] - 1, value - mean - difference, shared(archive) + score[MEAN, other]
-    return arm if follow(archive, t, gain, loss, claim, difference, expected) else other
+    rest = shared(archive)
+    estimates = Estimates(value, mean, rest + score[MEAN, arm], rest + score[MEAN, other])
+    return arm if follow(archive, state.lateness.clock[DECIDED] - 1, gain, loss, estimates) else other
 
 
 @learn.of(EvidenceState)
