@@ -14,7 +14,7 @@ class DetectUCB(EvidencePolicy):
     """Never forget, until a shorter memory proves you wrong; then begin again with what came since.
 
     Epochs as long as the world lets them be. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
-    that is played, which is rebuilt once one of them refutes it. Two thirds of AdaptiveUCB's cost; best where changes are
+    that is played, which is rebuilt once one of them refutes it. Six tenths of AdaptiveUCB's cost; best where changes are
     abrupt. Rewards of any law, and late ones, are taken as AdaptiveUCB takes them, and the archive is asked as there.
 
     Caveat: no regret bound; a change that does not show at the arms it plays is never found.
