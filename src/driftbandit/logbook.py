@@ -1,6 +1,5 @@
 """A study of a logged world, written as a TOML file: its table, its policies, and what is written about them."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,7 +14,7 @@ from driftbandit.gains import FIXED, RANDOM, Gains, make_policies, play_log
 from driftbandit.policies.base import Policy
 from driftbandit.replay import Progress, Replay
 from driftbandit.results import write_data
-from driftbandit.settings import SettingsError, check_keys, hint, named
+from driftbandit.settings import SettingsError, check_keys, hint, named, read_toml
 from driftbandit.tables import Grid, as_markdown
 
 Stage = Callable[[str, int], Progress]  # (its name, its rounds) → what is called with rounds just played
@@ -75,7 +74,7 @@ class LogStudy:
 def load(file: str | Path | None = None, *, replay: Replay | None = None, time: str = "", seed: int = 0) -> LogStudy:
     """The study of a file, or the one shipped for the flights. Without a replay, the file's [log] says where its table is."""
     path = Path(str(files("driftbandit") / "examples" / "flights.toml") if file is None else file)
-    settings = read(path)
+    settings = read_toml(path)
     logs = ("name", "log") if replay is None else ("name",)
     check_keys("study", settings, [*logs, "account", "policies"], required=["policies", *logs[1:]])
     check_keys("account", settings.get("account", {}), ACCOUNT)
@@ -93,13 +92,6 @@ def load(file: str | Path | None = None, *, replay: Replay | None = None, time: 
             if name not in known:
                 raise SettingsError(f"[account] {key}: there is no policy {name!r}; {hint(name, known, 0.4)}")
     return study
-
-
-def read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}") from None
 
 
 def write(folder: Path, study: LogStudy, gains: Gains) -> None:

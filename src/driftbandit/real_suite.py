@@ -20,7 +20,7 @@ from driftbandit.logbook import LogStudy, Stage
 from driftbandit.policies.base import Policy
 from driftbandit.real import TABLES
 from driftbandit.results import write_data
-from driftbandit.settings import MEMORY, SettingsError, check_keys, hint, named
+from driftbandit.settings import MEMORY, SettingsError, check_keys, hint, named, read_toml
 from driftbandit.tables import Grid, as_markdown
 
 CHIEF = "AdaptiveUCB"
@@ -47,7 +47,7 @@ def load(
 ) -> RealSuite:
     """The suite of a file, or the one shipped: only tables that match the pattern, only contenders that are named."""
     path = Path(str(files("driftbandit") / "examples" / "real.toml") if file is None else file)
-    settings = logbook.read(path)
+    settings = read_toml(path)
     check_keys("suite", settings, ["replicates", "policies"], required=["policies"])
     found = {name: dict(table) for name, table in settings["policies"].items()}
     contenders = [name for name, table in found.items() if table.get("kind", name) not in HINDSIGHT]

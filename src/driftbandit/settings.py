@@ -3,7 +3,9 @@
 import difflib
 import inspect
 import itertools
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from driftbandit import _check, delay, drift, noise, trouble
@@ -95,6 +97,13 @@ DEPTH = {"pool": 1, "change_points": 1, "drift.theta": 2, "arms.arms": 2, "arms.
 
 class SettingsError(ValueError):
     """A setting that cannot be meant; the message names it."""
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}") from None
 
 
 def hint(name: str, known: Iterable[str], likeness: float) -> str:

@@ -5,7 +5,6 @@ import itertools
 import json
 import shutil
 import tempfile
-import tomllib
 import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,16 @@ from driftbandit.ledger import Cell, Ledger
 from driftbandit.play import checkpoint_rounds, play_replicate
 from driftbandit.policies.store import leaves
 from driftbandit.scaling import fit_exponents
-from driftbandit.settings import SettingsError, check_keys, check_policy_table, label, make_policy, make_world, variants
+from driftbandit.settings import (
+    SettingsError,
+    check_keys,
+    check_policy_table,
+    label,
+    make_policy,
+    make_world,
+    read_toml,
+    variants,
+)
 
 if TYPE_CHECKING:
     from driftbandit.figures import Figure
@@ -90,10 +98,7 @@ class Study:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        try:
-            return cls.from_dict(tomllib.loads(Path(path).read_text(encoding="utf-8")))
-        except tomllib.TOMLDecodeError as error:
-            raise SettingsError(f"{path} is not TOML: {error}") from None
+        return cls.from_dict(read_toml(path))
 
     def __post_init__(self) -> None:
         """Build every world and policy once: what is wrong is said before anything runs."""
