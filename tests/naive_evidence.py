@@ -136,6 +136,7 @@ class NaiveEvidence(Naive):
         super().__init__(policy, most)
         rule = policy._rule()
         self.doubt, self.refuted, self.probe = rule.doubt, rule.refuted, rule.probe
+        self.endless = rule.endless
         self.memories = [*map(float, policy.memories), math.inf]
         self.K, self.d, self.D = len(self.memories), policy.dim, policy.dim + policy.intercept
         self.restarts, self.newest, self.trust, self.lateness = 0, 0, NaiveTrust(), NaiveLateness()
@@ -144,7 +145,7 @@ class NaiveEvidence(Naive):
         self.start_over()
 
     def start_over(self) -> None:
-        self.main = self.learnt = self.since = self.birth = 0
+        self.sound = self.learnt = self.since = self.birth = 0
         self.fourth, self.counted = 0.0, 0.0
         self.signal2, self.length2, self.weight_ = 0.0, 0.0, 0.0
         self.evidence, self.onset = np.zeros((self.K, self.K)), np.zeros((self.K, self.K), int)
@@ -153,7 +154,7 @@ class NaiveEvidence(Naive):
     def fresh(self, remember: bool) -> Member:
         precision, mean = np.full(self.D, self.penalty), np.zeros(self.D)
         if remember and self.d < self.D:
-            main = self.members[self.main]
+            main = self.members[self.sound]
             precision[-1] = max(1 / max(main.metric[-1, -1], 1e-12 / self.penalty), self.penalty)
             mean[-1] = main.theta[-1]
         return Member(precision, mean)
@@ -173,7 +174,7 @@ class NaiveEvidence(Naive):
             self.asked, self.probing = 0, False
             return np.zeros(self.d), np.eye(self.d), 0.0
         calm = [k for k in range(self.K) if k == 0 or self.evidence[:k, k].max() <= self.doubt]
-        main = played = calm[-1]
+        main = played = self.K - 1 if self.endless else calm[-1]
         chance = self.probe * math.sqrt(self.d / (self.learnt - self.since + self.d))
         u, w = luck(self.p.seed, self.t, 1)[0, 2:]
         if u < chance:
@@ -187,13 +188,13 @@ class NaiveEvidence(Naive):
             self.drawn = self.trust.trust + normal / self.trust.certainty
             if self.drawn <= 0.5 and u >= self.probe * math.sqrt(self.d / (self.learnt + self.d)):
                 played = main
-        self.asked, self.probing = main, played != main
+        self.asked, self.probing = calm[-1], played != main
         beta = self.radius(self.since) * (2 if self.probing else 1)
         return self.members[main].theta[: self.d], self.members[played].metric[: self.d, : self.d], beta
 
     def choose(self, rows: Floats) -> int:
         estimate = self.estimate()
-        self.main = self.asked
+        self.sound = self.asked
         arm, mean, index = self.prefer(rows, *estimate)
         if self.learnt <= 8 * self.D or not self.forgot or self.probing:
             return arm
@@ -242,7 +243,7 @@ class NaiveEvidence(Naive):
         residuals, variances = np.array([self.step(k, self.learnt, x, r) for k in range(self.K)]).T
         squares, logs = residuals**2 / variances, np.log(variances)
         self.newest = max(self.newest, s)
-        self.past.append(Past(x, r, s, self.newest, squares, logs, squares[self.main]))
+        self.past.append(Past(x, r, s, self.newest, squares, logs, squares[self.sound]))
         level = self.level(squares)
         self.learnt += 1
         for k in range(1, self.K):
@@ -308,7 +309,7 @@ class NaiveEvidence(Naive):
             return False
         jump = fresh >= copied
         self.members[k] = member if jump else self.members[j].copy()
-        if k >= self.main:
+        if k >= self.sound:
             self.take_back(first, j)
         self.evidence[:k, k] = 0.0 if jump else 6.0
         self.onset[:k, k] = self.learnt
@@ -334,7 +335,7 @@ class NaiveEvidence(Naive):
                 self.counted = min(self.counted + 1, max(1000, min(30 * kurtosis, 1e6)))
                 self.fourth += (square**2 - self.fourth) / (self.counted + 1)
                 self.noise2 = max(self.noise2 + (square - self.noise2) / (self.counted + 1), 1e-200)
-        theta, metric, d = self.members[self.main].theta[: self.d], self.members[self.main].metric, self.d
+        theta, metric, d = self.members[self.sound].theta[: self.d], self.members[self.sound].metric, self.d
         self.weight_ = min(self.weight_ + 1, 1000)
         told = float(d - self.penalty * np.trace(metric[:d, :d]))
         self.length2 += (float(x[:d] @ x[:d]) - self.length2) / self.weight_

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from driftbandit import _check
-from driftbandit.policies.evidence import Rule
+from driftbandit.policies.evidence import DOUBT, Rule
 from driftbandit.policies.informed import EvidencePolicy
 
 
@@ -31,16 +31,12 @@ class AdaptiveUCB(EvidencePolicy):
 
     Its own parameters:
         doubt: evidence, in nats, that keeps a memory from being played.
-        probe: how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
-            rewards after a restart; less if nothing can change unseen.
     """
 
-    doubt: float = 5.0
-    probe: float = 0.2
+    doubt: float = DOUBT
 
     memories: ClassVar[Sequence[int]] = [4, 10, 25, 63, 157, 391, 977, 2442]
 
     def _rule(self) -> Rule:
         self.doubt = _check.not_negative("doubt", self.doubt)
-        self.probe = _check.not_negative("probe", self.probe)
-        return Rule(self._kappa, self.doubt, self.refuted, self.probe, self.noise_known)
+        return Rule(self._kappa, self.doubt, self.refuted, self.probe, self.noise_known, endless=False)

@@ -26,7 +26,7 @@ from driftbandit.ridge import (
     refresh,
 )
 
-LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED = range(7)  # rows of the clock
+LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
 NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST = range(11)  # rows of the scale
 PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI a reward that one now and then will do
 LAPSE = 8.0  # what is left of λI along an axis falls to e⁻⁸ at the worst before its turn comes: less, and digits cancel
@@ -61,7 +61,8 @@ class Bank(NamedTuple):
     # present; signal variance a feature; an arm's length²; how many rewards these average; λ; the feature of the intercept;
     # the first reward if there is one, which is then taken off all; the first reward
     clock: Ints  # rewards learnt; main estimator; restarts; when the last one was; the latest round heard of; the first round
-    # whose reward counts after the last restart; whether rewards have varied
+    # whose reward counts after the last restart; whether rewards have varied; the longest memory that nothing refutes, from
+    # which the scales are learnt
     restarts: Ints  # (MOST_RESTARTS,): a ring of the rounds reached when they happened
 
 
@@ -78,7 +79,7 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
         np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros((count, count)), np.zeros((count, count), np.int64),
         np.zeros(count), np.zeros(count), np.zeros((ring, count)), np.zeros((ring, count)), np.zeros(ring),
         np.zeros(ring, np.int64), np.zeros(ring, np.int64), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
-        scale, np.zeros(7, np.int64), np.zeros(MOST_RESTARTS, np.int64),
+        scale, np.zeros(8, np.int64), np.zeros(MOST_RESTARTS, np.int64),
     )  # fmt: skip
 
 
@@ -127,8 +128,8 @@ def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: i
 
 @kernel
 def remember_constant(bank: Bank, k: int) -> None:
-    """Give an empty estimator what the main one knows of the intercept: θ changes, the constant does not."""
-    c, main = bank.features, bank.clock[MAIN]
+    """Give an empty estimator what one that nothing refutes knows of the intercept: θ changes, the constant does not."""
+    c, main = bank.features, bank.clock[SOUND]
     variance = min(max(bank.matrix[main, METRIC, c, c], 1e-12 / bank.scale[PENALTY]), 1.0 / bank.scale[PENALTY])
     bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = 1.0 / variance, variance
     bank.vector[k, THETA, c] = bank.vector[main, THETA, c]

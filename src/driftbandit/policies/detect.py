@@ -1,11 +1,10 @@
 """DetectUCB: restarts when there is evidence for one, the paper's open question (its Section 6), in constant memory."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from driftbandit.policies.evidence import Rule
+from driftbandit.policies.evidence import DOUBT, Rule
 from driftbandit.policies.informed import EvidencePolicy
 
 
@@ -15,12 +14,15 @@ class DetectUCB(EvidencePolicy):
 
     Epochs as long as the world lets them be. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
     that is played, which is rebuilt once one of them refutes it. Six tenths of AdaptiveUCB's cost; best where changes are
-    abrupt. Rewards of any law, and late ones, are taken as AdaptiveUCB takes them, and the archive is asked as there.
+    abrupt. It probes half as often. Rewards of any law, and late ones, are taken as AdaptiveUCB takes them, and the archive is
+    asked as there.
 
-    Caveat: no regret bound; a change that does not show at the arms it plays is never found.
+    Caveat: no regret bound; a change that does not show at the arms it plays is found late.
     """
+
+    probe: float = 0.1
 
     memories: ClassVar[Sequence[int]] = [4, 32, 256]
 
     def _rule(self) -> Rule:
-        return Rule(self._kappa, math.inf, self.refuted, 0.0, self.noise_known)
+        return Rule(self._kappa, DOUBT, self.refuted, self.probe, self.noise_known, endless=True)

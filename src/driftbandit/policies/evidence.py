@@ -29,6 +29,7 @@ from driftbandit.policies.bank import (
     SETTLE,
     SHIFT,
     SINCE,
+    SOUND,
     Bank,
 )
 from driftbandit.policies.diary import Diary, due, note
@@ -37,6 +38,7 @@ from driftbandit.policies.trial import against, observe, start_over
 from driftbandit.policies.verbs import begin, learn
 from driftbandit.ridge import MEAN, METRIC, THETA, Ridge, V, clear, rescore
 
+DOUBT = 5.0  # nats that keep a memory from being played
 REACH = 0.4  # a probe asks an estimator that forgets about as fast as d probes come …
 SPREAD = 2.5  # … give or take this factor in all: as far apart as memories are, so that no gap between them matters
 WIDER = 2.0  # and believes in changes twice as large as what has been seen
@@ -52,6 +54,7 @@ class Rule(NamedTuple):
     refuted: float  # evidence that has it rebuilt
     probe: float  # c in the chance c√(d/(n + d)) of a probe, n rewards after a restart
     told: bool  # the noise is known
+    endless: bool  # play the memory without end, whatever is doubted, until it is refuted
 
 
 class EvidenceState(NamedTuple):
@@ -70,6 +73,11 @@ def longest_unrefuted(bank: Bank, doubt: float) -> int:
         if bank.evidence[k, against(bank, k)] <= doubt:
             return k
     return 0
+
+
+@kernel
+def to_play(bank: Bank, rule: Rule) -> int:
+    return len(bank.keep) - 1 if rule.endless else longest_unrefuted(bank, rule.doubt)
 
 
 @kernel
@@ -119,7 +127,8 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
     if bank.clock[LEARNT] == 0:
         return 0.0  # nothing is known, so all arms tie
     d = bank.features
-    main = bank.clock[MAIN] = longest_unrefuted(bank, rule.doubt)
+    bank.clock[SOUND] = longest_unrefuted(bank, rule.doubt)
+    main = bank.clock[MAIN] = to_play(bank, rule)
     since = bank.clock[LEARNT] - bank.clock[SINCE]
     played = probed(bank, main, rule.probe * math.sqrt(d / (since + d)), luck)
     if not never_forgot(bank):
@@ -191,7 +200,7 @@ def take_in(state: EvidenceState, s: int, x: Floats, r: float) -> None:
             compare(archive, s, r - bank.scale[SHIFT], bank.scale[NOISE2])
             remember(archive, bank.x, r - bank.scale[SHIFT])
     if due(state.diary, r):
-        main = longest_unrefuted(bank, rule.doubt)
+        main = to_play(bank, rule)
         row = state.diary.notes[state.diary.clock[notebook.FILLED]]
         row[notebook.MEMORY] = in_use(bank, main)
         row[notebook.EVIDENCE] = bank.evidence[main, against(bank, main)]

@@ -12,10 +12,10 @@ from driftbandit import _check
 from driftbandit._types import Floats
 from driftbandit.policies import diary as notebook
 from driftbandit.policies.archive import TRUST, certainty, new_archive
-from driftbandit.policies.bank import FIRST, LEARNT, MAIN, MOST_RESTARTS, NOISE2, RESTARTS, SINCE, VARIED, new_bank
+from driftbandit.policies.bank import FIRST, LEARNT, MAIN, MOST_RESTARTS, NOISE2, RESTARTS, SINCE, SOUND, VARIED, new_bank
 from driftbandit.policies.base import Policy
 from driftbandit.policies.diary import new_diary
-from driftbandit.policies.evidence import EvidenceState, Rule, in_use, longest_unrefuted, radius
+from driftbandit.policies.evidence import EvidenceState, Rule, in_use, radius, to_play
 from driftbandit.policies.lateness import CURSOR, HELD, HOLDING, NOW, new_lateness
 from driftbandit.policies.trial import ON_TRIAL, against
 from driftbandit.ridge import METRIC, THETA, V, new_ridge
@@ -58,6 +58,8 @@ class EvidencePolicy(Policy):
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
         noise_known: take ``noise`` as it is.
         refuted: evidence, in nats, that has an estimator rebuilt.
+        probe: how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
+            rewards after a restart; less if nothing can change unseen.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         most_waiting: how many rounds a decision waits for its reward; then it is given up.
         seed: fixes how ties are broken, when it probes and when it asks the archive.
@@ -69,6 +71,7 @@ class EvidencePolicy(Policy):
     noise: float | None = None
     noise_known: bool = False
     refuted: float = 10.0
+    probe: float = 0.2
 
     by_arrival: ClassVar[bool] = True
     memories: ClassVar[Sequence[int]]
@@ -90,6 +93,7 @@ class EvidencePolicy(Policy):
         if self.noise_known and self.noise is None:
             raise ValueError("noise must be given if noise_known")
         self.refuted = _check.positive("refuted", self.refuted)
+        self.probe = _check.not_negative("probe", self.probe)
         if self.refuted <= ON_TRIAL:
             raise ValueError(f"refuted must exceed {ON_TRIAL:g}, the evidence left in a trial, got {self.refuted}")
 
@@ -101,7 +105,7 @@ class EvidencePolicy(Policy):
     def _is_sound(self) -> bool:
         bank, notes, late = self.state.bank, self.state.diary.clock, self.state.lateness.clock
         return bool(
-            (bank.clock >= 0).all() and bank.clock[MAIN] < len(bank.keep)
+            (bank.clock >= 0).all() and max(bank.clock[MAIN], bank.clock[SOUND]) < len(bank.keep)
             and 0 <= notes[notebook.FILLED] < len(self.state.diary.notes)
             and notes[notebook.STRIDE] > 0 and notes[notebook.WAITED] >= 0
             and late[HELD] >= 0 and late[CURSOR] >= 0
@@ -143,7 +147,7 @@ class EvidencePolicy(Policy):
         """What it believes, and why: see ``Status``."""
         with self._alone():
             bank, rule, d = self.state.bank, self.state.rule, self.dim
-            main = int(longest_unrefuted(bank, rule.doubt))  # that the next decision would play
+            main = int(to_play(bank, rule))  # that the next decision would play
             count = int(bank.clock[RESTARTS])
             recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
             variance = np.maximum(np.diagonal(bank.matrix[main, METRIC])[:d], 0.0)

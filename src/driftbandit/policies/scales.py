@@ -15,12 +15,12 @@ from driftbandit.policies.bank import (
     LEARNT,
     LENGTH2,
     LOUD,
-    MAIN,
     NOISE2,
     PENALTY,
     SETTLE,
     SHIFT,
     SIGNAL2,
+    SOUND,
     WEIGHT,
     Bank,
     empty,
@@ -84,7 +84,7 @@ def level(bank: Bank, squares: Floats) -> float:
 
 @kernel
 def learn_noise(bank: Bank, square: float) -> None:
-    """From a squared residual of the estimator in play, over its variance in units of the noise's."""
+    """From a squared residual of the longest memory that nothing refutes, over its variance in units of the noise's."""
     scale, n = bank.scale, bank.clock[LEARNT]
     if square > SILENT * scale[NOISE2]:  # the first that is not 0, after n − 1 that were
         scale[COUNTED] = n - 1.0
@@ -118,7 +118,7 @@ def learn_penalty(bank: Bank) -> None:
     The signal's variance a feature is ‖θ̂‖²/(d − λ·tr V⁻¹), which counts only the features that the data speak of: so that λ
     does not grow because some were never tried.
     """
-    scale, main, d = bank.scale, bank.clock[MAIN], bank.features
+    scale, main, d = bank.scale, bank.clock[SOUND], bank.features
     signal = trace = length = 0.0
     for i in range(d):
         signal += bank.vector[main, THETA, i] ** 2

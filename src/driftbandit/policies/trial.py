@@ -25,6 +25,7 @@ from driftbandit.policies.bank import (
     SHIFT,
     SIGNAL2,
     SINCE,
+    SOUND,
     VARIED,
     WEIGHT,
     Bank,
@@ -55,7 +56,7 @@ def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool
         residual, variance = predict_and_learn(member(bank, k), bank.keep[k], bank.turns[k], bank.features, n, bank.x, r)
         bank.residual[k], bank.variance[k] = residual, variance
         squares[k], bank.logs[n % ring, k] = residual * residual / variance, math.log(variance)
-    bank.taken[n % ring] = squares[clock[MAIN]]
+    bank.taken[n % ring] = squares[clock[SOUND]]
     clock[LEARNT] = n + 1
     weigh(bank, squares, bank.logs[n % ring])
     for k in range(1, len(bank.keep)):
@@ -88,7 +89,7 @@ def recall(bank: Bank, s: int, arm: Floats, reward: float) -> float:
 @kernel
 def start_over(bank: Bank, told: bool) -> None:
     """Forget every reward so far, and what was learnt of the scales."""
-    for row in (LEARNT, MAIN, SINCE, BIRTH):
+    for row in (LEARNT, MAIN, SOUND, SINCE, BIRTH):
         bank.clock[row] = 0
     for row in (COUNTED, WEIGHT, SIGNAL2, LENGTH2):
         bank.scale[row] = 0.0
@@ -169,7 +170,7 @@ def rebuild(bank: Bank, j: int, k: int) -> bool:
             bank.evidence[k, i] = min(bank.evidence[k, i], ON_TRIAL)
         return False
     duplicate(bank, count if fresh >= copied else j, k)
-    if k >= bank.clock[MAIN]:
+    if k >= bank.clock[SOUND]:
         take_back(bank, first, j)
     for i in range(k):
         bank.evidence[k, i] = 0.0 if fresh >= copied else ON_TRIAL
