@@ -28,8 +28,8 @@ from driftbandit import (
     WindowUCB,
     World,
 )
-from driftbandit._types import Floats
-from driftbandit.runs import CompiledRun
+from driftbandit.core.types import Floats
+from driftbandit.simulate.loop import CompiledRun
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from naive import twin_of

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from driftbandit import DiscountedTS
-from driftbandit._types import Floats
+from driftbandit.core.counter import key_of, normals
+from driftbandit.core.ridge import METRIC, THETA, Ridge, new_ridge
+from driftbandit.core.types import Floats
+from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies.discounted_ts import factorise
-from driftbandit.policies.draws import key_of, normals
-from driftbandit.policies.verbs import begin, learn
 from driftbandit.policies.weight import WeightState
-from driftbandit.ridge import METRIC, THETA, Ridge, new_ridge
 
 
 class BlocksState(NamedTuple):

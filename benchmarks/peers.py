@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from contenders import CONTENDERS, OURS, PASSES, find
 
 from driftbandit import Abrupt, Constant, Gaussian, Gradual, UnitArms, World
-from driftbandit.arms import Kept
-from driftbandit.paper import ARMS, DIM, FACTOR, NOISE
+from driftbandit.core.arms import Kept
+from driftbandit.paper.settings import ARMS, DIM, FACTOR, NOISE
 from driftbandit.policies import every
 from driftbandit.theory.tuning import optimal_period
 

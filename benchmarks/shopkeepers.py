@@ -10,14 +10,14 @@ from by_banner import blocks_of
 from storefront import BANNERS, DIM, Shop, open_shop, share
 
 from driftbandit import DiscountedTS, Policy
-from driftbandit._chance import PAGE, luck
-from driftbandit._compile import bind, kernel
-from driftbandit._types import Floats, Ints
-from driftbandit.choice import appraise, pick, reconsider
-from driftbandit.policies.bank import RESTARTS
-from driftbandit.policies.verbs import begin, learn
-from driftbandit.replay import Course
-from driftbandit.ridge import METRIC, THETA
+from driftbandit.core.choice import appraise, pick, reconsider
+from driftbandit.core.compile import bind, kernel
+from driftbandit.core.random import PAGE, luck
+from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.verbs import begin, learn
+from driftbandit.policies._evidence.bank import RESTARTS
+from driftbandit.replay.replay import Course
 
 Played = Callable[[int], None]  # called with the number of decisions just made
 

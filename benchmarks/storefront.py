@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit._chance import generator
-from driftbandit._types import Floats, Ints
+from driftbandit.core.random import generator
+from driftbandit.core.types import Floats, Ints
 
 BANNERS = 6
 COUNTRIES = (0.40, 0.25, 0.15, 0.12, 0.08)  # shares of the visitors; the first level is in the constant

@@ -18,8 +18,8 @@ from driftbandit import (
     WeightUCB,
     WindowUCB,
 )
-from driftbandit._compile import COMPILED
-from driftbandit._types import Floats
+from driftbandit.core.compile import COMPILED
+from driftbandit.core.types import Floats
 
 
 def rounds(compiled: int, plain: int) -> int:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from driftbandit._chance import luck
-from driftbandit._types import Floats, Ints
-from driftbandit.policies.draws import uniform
+from driftbandit.core.counter import uniform
+from driftbandit.core.random import luck
+from driftbandit.core.types import Floats, Ints
 
 
 class Naive:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from driftbandit._chance import luck
-from driftbandit._types import Floats
-from driftbandit.policies.draws import key_of, uniform
+from driftbandit.core.counter import key_of, uniform
+from driftbandit.core.random import luck
+from driftbandit.core.types import Floats
 from naive import Naive
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import driftbandit
 from driftbandit.cli import main
-from driftbandit.tables import Verdict
+from driftbandit.report.tables import Verdict
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,7 +25,7 @@ PUBLIC = """
     Estimate FixedArms FixedDelay Gaussian GeometricDelay Gradual HeavyDelay Hidden Late LeakWarning LightWeightUCB Master
     NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk Rarer Replay RestartUCB Result Returning Scaled Seasonal
     SettingsError StaticUCB StudentT Study Swaying Switching Timeout UnevenArms Uniform UniformDelay UnitArms WeightUCB
-    WindowUCB World axes checks play theory
+    WindowUCB World axes checks figures play theory
 """
 
 PROBE = """
@@ -33,8 +33,7 @@ import contextlib
 import io
 import json
 from driftbandit import StaticUCB
-from driftbandit.policies.entry import take
-from driftbandit.ridge import radius
+from driftbandit.policies._base.entry import take
 policy = StaticUCB(2)
 policy.update(policy.select([[1.0, 0.0]]), 0.5)
 hits, misses = (sum(getattr(take.stats, name).values()) for name in ("cache_hits", "cache_misses"))
@@ -69,8 +68,8 @@ def test_a_second_process_does_not_compile_and_an_edited_helper_does(tmp_path: P
     hits, misses, radius = probe()
     assert (hits, misses) == (0, 1)
     assert probe() == [1, 0, radius]
-    helper = package / "ridge.py"
-    helper.write_text(helper.read_text().replace("return law.bias +", "return 1000.0 + law.bias +"))
+    helper = package / "policies" / "restart.py"
+    helper.write_text(helper.read_text().replace("return radius(", "return 1000.0 + radius("))
     hits, misses, edited = probe()
     assert (hits, misses) == (0, 1)
     assert edited == pytest.approx(radius + 1000.0)
@@ -110,7 +109,7 @@ def test_verify_prints_a_verdict_for_each_statement(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     verdicts = [Verdict("Lemma 0", "1 = 1", True), Verdict("Claim", "1 = 2", False, "no", expected=False)]
-    monkeypatch.setattr("driftbandit.verify.verify", lambda effort, tick: verdicts)
+    monkeypatch.setattr("driftbandit.paper.verify.theorems.verify", lambda effort, tick: verdicts)
     assert main(["verify", "--seed", "3"]) == 0
     verdicts.append(Verdict("Lemma 1", "2 > 1", False))
     assert main(["verify"]) == 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from driftbandit._types import Floats
+from driftbandit.core.types import Floats
 
 Check = Callable[[Any, int], None]
 

@@ -8,8 +8,8 @@ from typing import Any
 from coba.encodings import InteractionsEncoder
 from coba.primitives import Learner
 
-from driftbandit.policies.base import Policy
-from driftbandit.policies.decision import Decision
+from driftbandit.policies._base.decision import Decision
+from driftbandit.policies._base.policy import Policy
 
 
 class CobaLearner(Learner):

@@ -6,16 +6,16 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from driftbandit import _check
-from driftbandit._chance import PAGE
-from driftbandit._types import Floats
-from driftbandit.arm_sources import ArmSource, UnitArms
-from driftbandit.arms import Dealt, FixedArms, Kept
-from driftbandit.drift import Abrupt, Gradual
-from driftbandit.noise import Gaussian
-from driftbandit.paper import ARMS, DIM, HORIZON, NOISE
-from driftbandit.reward import draw_reward, mean_reward
-from driftbandit.world import World
+from driftbandit.core import validate
+from driftbandit.core.arms import Dealt, FixedArms, Kept
+from driftbandit.core.random import PAGE
+from driftbandit.core.types import Floats
+from driftbandit.paper.settings import ARMS, DIM, HORIZON, NOISE
+from driftbandit.worlds.arm_sources import ArmSource, UnitArms
+from driftbandit.worlds.drift import Abrupt, Gradual
+from driftbandit.worlds.noise import Gaussian
+from driftbandit.worlds.reward import draw_reward, mean_reward
+from driftbandit.worlds.world import World
 
 PAPER = {"driftbandit/Abrupt-v0": Abrupt, "driftbandit/Gradual-v0": Gradual}
 
@@ -43,7 +43,7 @@ class WorldEnv(gymnasium.Env[Floats, np.int64]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         super().reset(seed=seed)
         if options and "replicate" in options:
-            self._replicate = _check.whole("replicate", options["replicate"], least=0)
+            self._replicate = validate.whole("replicate", options["replicate"], least=0)
         else:
             self._replicate = int(self.np_random.integers(2**32))
         self._round = 0

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from river.bandit.base import ArmID, ContextualPolicy
 
-from driftbandit.policies.base import Policy
-from driftbandit.policies.decision import Decision
+from driftbandit.policies._base.decision import Decision
+from driftbandit.policies._base.policy import Policy
 
 
 class RiverPolicy(ContextualPolicy):

@@ -9,7 +9,7 @@ from driftbandit.cli.options import Commands, Defaults, at_least
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from driftbandit.logbook import LogStudy
+    from driftbandit.replay.study import LogStudy
 
 
 def add_flights(commands: Commands) -> None:
@@ -35,8 +35,8 @@ def add_flights(commands: Commands) -> None:
 def flights(chosen: argparse.Namespace) -> None:
     from rich.console import Console
 
-    from driftbandit.flights import as_replay, load, prepare
-    from driftbandit.logbook import load as load_study
+    from driftbandit.replay.flights import as_replay, load, prepare
+    from driftbandit.replay.study import load as load_study
 
     console = Console()
     folder = getattr(chosen, "out", Path("out/flights"))
@@ -66,7 +66,7 @@ def add_replay(commands: Commands) -> None:
 def replay(chosen: argparse.Namespace) -> None:
     from rich.console import Console
 
-    from driftbandit.logbook import load
+    from driftbandit.replay.study import load
 
     study = load(chosen.file, seed=chosen.seed)
     run_log(Console(), study, getattr(chosen, "out", Path("out") / study.name))
@@ -80,7 +80,7 @@ def add_log_options(command: argparse.ArgumentParser, out: str) -> None:
 
 def run_log(console: "Console", study: "LogStudy", folder: Path) -> None:
     from driftbandit.cli.screen import print_grid, progress_bar
-    from driftbandit.logbook import write
+    from driftbandit.replay.study import write
 
     with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for a minute or two)", total=study.rounds)

@@ -29,8 +29,8 @@ def reproduce(chosen: argparse.Namespace) -> None:
     from rich.console import Console
 
     from driftbandit.cli.screen import print_grid, print_verdicts, run_studies
-    from driftbandit.reproduce import judge, studies, write_folder
-    from driftbandit.results import summaries
+    from driftbandit.paper.reproduce import judge, studies, write_folder
+    from driftbandit.studies.summary import summaries
 
     console = Console()
     folder = getattr(chosen, "out", Path("out/reproduce"))
@@ -73,9 +73,9 @@ def verify(chosen: argparse.Namespace) -> int:
     from rich.progress import Progress
 
     from driftbandit.cli.screen import print_verdicts
-    from driftbandit.trials import Effort
-    from driftbandit.verify import CHECKS
-    from driftbandit.verify import verify as run_checks
+    from driftbandit.paper.verify.lemmas import Effort
+    from driftbandit.paper.verify.theorems import CHECKS
+    from driftbandit.paper.verify.theorems import verify as run_checks
 
     console = Console()
     effort = Effort(instances=100_000 if chosen.thorough else 10_000, seed=chosen.seed)

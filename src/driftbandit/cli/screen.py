@@ -11,10 +11,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from driftbandit.tables import Grid, Verdict
+from driftbandit.report.tables import Grid, Verdict
 
 if TYPE_CHECKING:
-    from driftbandit.study import Study
+    from driftbandit.studies.study import Study
 
 
 def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:

@@ -28,8 +28,8 @@ def compare(chosen: argparse.Namespace) -> None:
 
     from driftbandit import figures
     from driftbandit.cli.screen import print_grid, run_studies
-    from driftbandit.results import exponents, summaries, write_data
-    from driftbandit.study import Study
+    from driftbandit.studies.study import Study
+    from driftbandit.studies.summary import exponents, summaries, write_data
 
     console = Console()
     study = Study.from_file(chosen.file)

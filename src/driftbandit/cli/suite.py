@@ -63,7 +63,7 @@ def real(chosen: argparse.Namespace) -> None:
     from rich.console import Console
 
     from driftbandit.cli.screen import print_grid, progress_bar
-    from driftbandit.real_suite import load, run, summaries, write
+    from driftbandit.replay.suite import load, run, summaries, write
 
     if chosen.judge or chosen.ablation or chosen.engine != "threads":
         raise ValueError("--judge, --ablation and --engine are for simulated worlds: leave them out, or leave out --real")
@@ -81,9 +81,9 @@ def real(chosen: argparse.Namespace) -> None:
 def simulated(chosen: argparse.Namespace) -> None:
     from rich.console import Console
 
-    from driftbandit import ratios
     from driftbandit.cli.screen import print_grid, progress_bar
-    from driftbandit.suite import load, run, write
+    from driftbandit.studies import hindsight as ratios
+    from driftbandit.studies.suite import load, run, write
 
     console = Console()
     study = load(

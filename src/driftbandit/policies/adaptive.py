@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from driftbandit import _check
-from driftbandit.policies.evidence import DOUBT, Rule
-from driftbandit.policies.informed import EvidencePolicy
+from driftbandit.core import validate
+from driftbandit.policies._evidence.policy import EvidencePolicy
+from driftbandit.policies._evidence.state import DOUBT, Rule
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -38,5 +38,5 @@ class AdaptiveUCB(EvidencePolicy):
     memories: ClassVar[Sequence[int]] = [4, 10, 25, 63, 157, 391, 977, 2442]
 
     def _rule(self) -> Rule:
-        self.doubt = _check.not_negative("doubt", self.doubt)
+        self.doubt = validate.not_negative("doubt", self.doubt)
         return Rule(self._kappa, self.doubt, self.refuted, self.probe, self.noise_known, endless=False)

@@ -7,15 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from driftbandit import _check
-from driftbandit._compile import kernel
-from driftbandit._types import Floats, Ints
-from driftbandit.arms import Ball, Ellipsoid, FixedArms
-from driftbandit.policies.confident import ConfidentPolicy
-from driftbandit.policies.decision import Decision
+from driftbandit.core import validate
+from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
+from driftbandit.core.compile import kernel
+from driftbandit.core.ridge import MEAN, SQUARE, Ridge
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.decision import Decision
+from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies.restart import NEVER, START, RestartState, new_state, restart
-from driftbandit.policies.verbs import begin, learn
-from driftbandit.ridge import MEAN, SQUARE, Ridge
 
 NOW, EPISODE = 0, 1
 MOST = 1024  # rewards of an arm that the test looks back on; when there are more, the older half is forgotten
@@ -133,7 +133,7 @@ class DetectionAugmentedUCB(ConfidentPolicy):
     def _new_state(self) -> AugmentedState:
         if self.horizon is None:
             raise ValueError("horizon must be given: how often arms are visited, and the test, follow from it")
-        _check.positive("noise", self.noise)
+        validate.positive("noise", self.noise)
         base, d = new_state(self, NEVER), self.dim
         return AugmentedState(
             base.ridge._replace(score=np.zeros((3, 0))), base, self.noise, float(max(self.horizon, 2)),

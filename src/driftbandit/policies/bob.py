@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit import _check
-from driftbandit._types import Floats, Ints
+from driftbandit.core import validate
+from driftbandit.core.ridge import Ridge
+from driftbandit.core.types import Floats, Ints
 from driftbandit.policies import restart, window
-from driftbandit.policies.confident import ConfidentPolicy
-from driftbandit.policies.meta import Meta, draw, exp3, exp3_ix, reward
-from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import Ridge
+from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.meta import Meta, draw, exp3, exp3_ix, reward
+from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import episode_length, episode_reward_bound, period_pool
 
 BASES: dict[str, Callable[[ConfidentPolicy, int], Any]] = {"restart": restart.new_state, "window": window.new_state}
@@ -70,13 +70,13 @@ class BanditOverBandit(ConfidentPolicy):
     def _new_state(self) -> BobState:
         if self.horizon is None:
             raise ValueError("horizon must be given: the episodes' length and the meta-learner's rate follow from it")
-        _check.choice("base", self.base, BASES)
-        _check.choice("meta", self.meta, METAS)
+        validate.choice("base", self.base, BASES)
+        validate.choice("meta", self.meta, METAS)
         episode = episode_length(self.dim, self.horizon) if self.episode is None else self.episode
-        self.episode = min(_check.whole("episode", episode), self.horizon)
+        self.episode = min(validate.whole("episode", episode), self.horizon)
         if self.pool is None:
             self.pool = period_pool(self.dim, self.horizon, self.theta_norm, self.episode)
-        self.pool = [_check.whole("pool", memory) for memory in list(self.pool)]
+        self.pool = [validate.whole("pool", memory) for memory in list(self.pool)]
         if not self.pool:
             raise ValueError("pool must not be empty")
         base = BASES[self.base](self, max(self.pool))

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from driftbandit import _check
-from driftbandit._types import Floats, Ints
-from driftbandit.policies.confident import ConfidentPolicy
+from driftbandit.core import validate
+from driftbandit.core.ridge import Ridge, forecast
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies.restart import NEVER, START, RestartState, new_state, restart
-from driftbandit.policies.verbs import begin, learn
-from driftbandit.ridge import Ridge, forecast
 
 UP, DOWN = 0, 1
 SLACK = 0.5  # what a residual must exceed, in its standard deviations, to count: tuned to shifts of twice that
@@ -66,12 +66,12 @@ class CusumUCB(ConfidentPolicy):
     by_arrival: ClassVar[bool] = True
 
     def _new_state(self) -> CusumState:
-        _check.positive("noise", self.noise)
+        validate.positive("noise", self.noise)
         if self.threshold is None:
             if self.horizon is None:
                 raise ValueError("threshold must be given, or horizon for ln T")
             self.threshold = math.log(max(self.horizon, 2))
-        self.threshold = _check.positive("threshold", self.threshold)
+        self.threshold = validate.positive("threshold", self.threshold)
         base = new_state(self, NEVER)
         return CusumState(base.ridge, base, self.noise, self.threshold, np.zeros(2), np.zeros(1, np.int64))
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from driftbandit.policies.evidence import DOUBT, Rule
-from driftbandit.policies.informed import EvidencePolicy
+from driftbandit.policies._evidence.policy import EvidencePolicy
+from driftbandit.policies._evidence.state import DOUBT, Rule
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit._compile import kernel
-from driftbandit._types import Floats
-from driftbandit.choice import add_rows
-from driftbandit.policies.confident import ConfidentPolicy
-from driftbandit.policies.draws import key_of, normals
-from driftbandit.policies.verbs import begin, learn
+from driftbandit.core.compile import kernel
+from driftbandit.core.counter import key_of, normals
+from driftbandit.core.linalg import add_rows
+from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge
+from driftbandit.core.types import Floats
+from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies.weight import WeightState, new_state
-from driftbandit.ridge import MEAN, METRIC, THETA, Ridge
 
 
 class SampleState(NamedTuple):

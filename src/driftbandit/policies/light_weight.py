@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit._compile import kernel
-from driftbandit._types import Floats, Ints
-from driftbandit.policies.confident import ConfidentPolicy, tuned_discount
-from driftbandit.policies.verbs import begin, learn
-from driftbandit.ridge import METRIC, THETA, B, Confidence, Ridge, V, invert, new_ridge, radius, rescore, times
+from driftbandit.core.compile import kernel
+from driftbandit.core.linalg import invert, times
+from driftbandit.core.ridge import METRIC, THETA, B, Confidence, Ridge, V, new_ridge, radius, rescore
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.confident import ConfidentPolicy, tuned_discount
+from driftbandit.policies._base.verbs import begin, learn
 
 
 class LightWeightState(NamedTuple):

@@ -6,13 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from driftbandit import _check
-from driftbandit._compile import kernel
-from driftbandit._types import Floats, Ints
-from driftbandit.policies.confident import ConfidentPolicy
-from driftbandit.policies.draws import key_of, uniform
-from driftbandit.policies.verbs import begin, learn
-from driftbandit.ridge import (
+from driftbandit.core import validate
+from driftbandit.core.compile import kernel
+from driftbandit.core.counter import key_of, uniform
+from driftbandit.core.ridge import (
     MEAN,
     METRIC,
     OBSERVED,
@@ -27,6 +24,9 @@ from driftbandit.ridge import (
     radius,
     rescore,
 )
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.theory.bounds import potential_bound
 
 BLOCK, ORDER, NOW, FIRST, SECOND = 0, 1, 2, 3, 4
@@ -185,7 +185,7 @@ class Master(ConfidentPolicy):
     def _new_state(self) -> MasterState:
         if self.horizon is None:
             raise ValueError("horizon must be given: the scales of the copies and the tests follow from it")
-        self.slack = _check.positive("slack", self.slack)
+        self.slack = validate.positive("slack", self.slack)
         ridge, law = new_ridge(self.dim, self.ridge), self.confidence()
         orders, d = self.horizon.bit_length(), self.dim
         T = max(self.horizon, 2)

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit import _check
-from driftbandit._compile import kernel
-from driftbandit._types import Floats, Ints
-from driftbandit.policies.confident import ConfidentPolicy, tuned
-from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, Confidence, Ridge, absorb, clear, new_ridge, radius
+from driftbandit.core import validate
+from driftbandit.core.compile import kernel
+from driftbandit.core.ridge import OBSERVED, Confidence, Ridge, absorb, clear, new_ridge, radius
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.confident import ConfidentPolicy, tuned
+from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import optimal_period
 
 NEVER = np.iinfo(np.int64).max
@@ -75,7 +75,7 @@ class RestartUCB(ConfidentPolicy):
     path_length: float | None = None
 
     def _new_state(self) -> RestartState:
-        self.period = _check.whole("period", tuned(self, "period", optimal_period))
+        self.period = validate.whole("period", tuned(self, "period", optimal_period))
         return new_state(self, self.period)
 
 
@@ -94,7 +94,7 @@ class OracleRestartUCB(ConfidentPolicy):
     change_points: Sequence[int]
 
     def _new_state(self) -> RestartState:
-        points = [_check.whole("change_points", point) for point in list(self.change_points)]
+        points = [validate.whole("change_points", point) for point in list(self.change_points)]
         if points != sorted(set(points)):
             raise ValueError(f"change_points must increase, got {points}")
         self.change_points = points

@@ -6,24 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit._compile import kernel
-from driftbandit._types import Floats, Ints
-from driftbandit.choice import add_rows
-from driftbandit.policies.confident import ConfidentPolicy, tuned_discount
-from driftbandit.policies.verbs import begin, learn
-from driftbandit.ridge import (
+from driftbandit.core.compile import kernel
+from driftbandit.core.linalg import add_rows, invert, times
+from driftbandit.core.ridge import (
     METRIC,
     THETA,
     B,
     Confidence,
     Ridge,
     V,
-    invert,
     new_ridge,
     radius,
     rescore,
-    times,
 )
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.confident import ConfidentPolicy, tuned_discount
+from driftbandit.policies._base.verbs import begin, learn
 
 DATA2, INVERSE, PRODUCT = 0, 1, 2
 

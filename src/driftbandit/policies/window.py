@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit import _check
-from driftbandit._compile import kernel
-from driftbandit._types import Floats, Ints
-from driftbandit.policies.confident import ConfidentPolicy, tuned
-from driftbandit.policies.verbs import begin, learn, retune
-from driftbandit.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
+from driftbandit.core import validate
+from driftbandit.core.compile import kernel
+from driftbandit.core.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.confident import ConfidentPolicy, tuned
+from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import optimal_window
 
 START, NOW, WINDOW, LEARNT = 0, 1, 2, 3
@@ -128,7 +128,7 @@ class WindowUCB(ConfidentPolicy):
     path_length: float | None = None
 
     def _new_state(self) -> WindowState:
-        self.window = _check.whole("window", tuned(self, "window", optimal_window))
+        self.window = validate.whole("window", tuned(self, "window", optimal_window))
         return new_state(self, self.window)
 
     def _is_sound(self) -> bool:

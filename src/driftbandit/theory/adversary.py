@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit._types import Floats
+from driftbandit.core.types import Floats
 from driftbandit.theory.impossibility import hard_features
 
 DIMENSIONS = (1, 2, 2, 2, 3, 5, 8, 20, 50)

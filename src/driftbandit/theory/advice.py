@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from driftbandit import _check
+from driftbandit.core import validate
 from driftbandit.theory.bounds import bob_regret_bound, regret_bound
 from driftbandit.theory.tuning import episode_length, optimal_discount, optimal_period, period_pool
 
@@ -48,7 +48,7 @@ def advise(
     BanditOverBandit True
     """
     scales = {
-        name: _check.positive(name, value)
+        name: validate.positive(name, value)
         for name, value in {"ridge": ridge, "theta_norm": theta_norm, "arm_norm": arm_norm, "noise": noise}.items()
     }
     period = optimal_period(dim, horizon, path_length)

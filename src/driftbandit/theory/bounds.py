@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from driftbandit._types import Floats
+from driftbandit.core.types import Floats
 from driftbandit.theory.tuning import episode_reward_bound
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from driftbandit import _check
-from driftbandit._types import Floats
-from driftbandit.arms import FixedArms
+from driftbandit.core import validate
+from driftbandit.core.arms import FixedArms
+from driftbandit.core.types import Floats
 from driftbandit.theory.tuning import optimal_period
 
 Q = np.array([[1.0, -10.0], [0.0, 1.0]])  # det(ηI − Q) = det(ηI − I), and yet zᵀQz = −8 for z = (1, 1)
@@ -17,7 +17,7 @@ CONSTANT = math.sqrt(2 / 9) * (math.sqrt(2 / 3) - math.sqrt(1 / 3)) / 2  # √a'
 
 def hard_features(period: int) -> tuple[Floats, Floats, int]:
     """Theorem 4, eq. 26: the feature of rounds 1 … p, that of rounds p + 1 … H, and p = ⌊H/3⌋."""
-    period = _check.whole("period", period, least=6)
+    period = validate.whole("period", period, least=6)
     first = period // 3
 
     def feature(rounds: int) -> Floats:

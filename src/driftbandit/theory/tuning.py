@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from driftbandit import _check
+from driftbandit.core import validate
 
 
 def over_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,8 +26,8 @@ def over_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 @over_arrays
 def optimal_period(dim: int, horizon: int, path_length: float) -> int:
     """Theorem 2, eq. 12: H = min(⌊d^¼ T^½ P_T^-½⌋, T); no restart (H = T) when P_T < √d/T."""
-    dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
-    path_length = _check.not_negative("path_length", path_length)
+    dim, horizon = validate.whole("dim", dim), validate.whole("horizon", horizon)
+    path_length = validate.not_negative("path_length", path_length)
     if path_length < math.sqrt(dim) / horizon:
         return horizon
     best = math.floor(math.sqrt(math.sqrt(dim) * horizon / path_length))
@@ -40,8 +40,8 @@ def early_period(dim: int, horizon: int, path_length: float) -> int:
 
     (dT)^⅔ P_T^⅓ is the regret it would promise. The proof of Theorem 3 still names it.
     """
-    dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
-    path_length = _check.not_negative("path_length", path_length)
+    dim, horizon = validate.whole("dim", dim), validate.whole("horizon", horizon)
+    path_length = validate.not_negative("path_length", path_length)
     if path_length < dim / math.sqrt(horizon):
         return horizon
     best = math.floor(math.pow(dim * horizon / path_length, 2 / 3))
@@ -63,7 +63,7 @@ def optimal_discount(dim: int, horizon: int, path_length: float) -> Any:
 @over_arrays
 def episode_length(dim: int, horizon: int) -> int:
     """Bandits-over-bandits: Δ = ⌈d√T⌉, at most T."""
-    dim, horizon = _check.whole("dim", dim), _check.whole("horizon", horizon)
+    dim, horizon = validate.whole("dim", dim), validate.whole("horizon", horizon)
     return min(math.ceil(dim * math.sqrt(horizon)), horizon)
 
 
@@ -72,8 +72,8 @@ def period_pool(dim: int, horizon: int, theta_norm: float = 1.0, episode: int | 
 
     As printed H_1 is 0 once S > √d, and H_N can exceed Δ: clipped to [1, Δ], doubles dropped.
     """
-    episode = episode_length(dim, horizon) if episode is None else _check.whole("episode", episode)
-    theta_norm = _check.positive("theta_norm", theta_norm)
+    episode = episode_length(dim, horizon) if episode is None else validate.whole("episode", episode)
+    theta_norm = validate.positive("theta_norm", theta_norm)
     size = max(math.ceil(0.5 * math.log2(theta_norm * horizon)), 0) + 1
     periods = (math.floor(dim**0.25 * theta_norm**-0.5 * 2**i) for i in range(size))
     return sorted({min(max(period, 1), episode) for period in periods})

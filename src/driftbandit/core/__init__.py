@@ -1,0 +1,1 @@
+"""NumPy and numba, the algebra and the choice: knows no policy."""

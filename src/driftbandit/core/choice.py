@@ -1,0 +1,154 @@
+"""The optimistic choice argmax ⟨x, θ̂⟩ + β‖x‖: over a finite set, and exactly over a ball or an ellipsoid.
+
+Dimensions: d features, n arms, an arm a column so that every loop over arms is contiguous. A policy's luck of a
+round is four uniform numbers: [0] and [1] break ties here, the rest are the policy's own.
+"""
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from driftbandit.core.compile import Verb, allocating_kernel, kernel
+from driftbandit.core.linalg import add_rows
+from driftbandit.core.types import Floats
+
+TIE = 1e-10  # indices this close, relative to their size, are a tie: far above rounding, far below any effect
+
+
+@kernel
+def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
+    """Score every column x: row 0 ⟨x, θ̂⟩, row 1 xᵀ·metric·x (from the lower triangle), row 2 scratch."""
+    d, n = columns.shape
+    mean, square, row = score[0], score[1], score[2]
+    for i in range(n):
+        mean[i] = 0.0
+        square[i] = 0.0
+    add_rows(mean, theta, columns, d)
+    for j in range(d):
+        half = 0.5 * metric[j, j]
+        for i in range(n):
+            row[i] = half * columns[j, i]
+        add_rows(row, metric[j], columns, j)
+        for i in range(n):
+            square[i] += 2.0 * row[i] * columns[j, i]
+
+
+@kernel
+def pick(score: Floats, beta: float, u: float) -> int:
+    """The arm of the greatest index mean + β√square; u in [0, 1) decides among ties."""
+    mean, square, index = score[0], score[1], score[2]
+    n = len(mean)
+    for i in range(n):
+        index[i] = mean[i] + beta * math.sqrt(max(square[i], 0.0))
+    best, size = 0, 0.0
+    for i in range(n):
+        if index[i] > index[best]:
+            best = i
+        size = max(size, abs(index[i] - mean[i]) + abs(mean[i]))
+    edge = index[best] - TIE * size
+    ties = 0
+    for i in range(n):
+        ties += index[i] >= edge
+    if ties == 1:
+        return best
+    place = int(u * ties)
+    for i in range(n):
+        if index[i] >= edge:
+            if place == 0:
+                return i
+            place -= 1
+    return best
+
+
+@partial(Verb, optional=True)
+def reconsider(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
+    """Which column to play instead of the optimistic one, if a policy has second thoughts; ``score`` is as ``pick`` left it."""
+    return arm
+
+
+@allocating_kernel
+def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, luck: Floats, x: Floats) -> None:
+    """x = argmax ⟨x, θ̂⟩ + β‖x‖_metric over {Fz : ‖z‖ ≤ 1}, exactly.
+
+    The value is max ‖y‖ over the ellipsoid y = a + s∘u, ‖u‖ ≤ 1, in the eigenbasis of Fᵀ·metric·F. At the optimum
+    u_i = c_i/(ν + g_i) with c = s∘a, g = max s² − s², and ν ≥ 0 the root of the secular equation ‖u‖ = 1.
+    """
+    d = len(theta)
+    centre = np.zeros(d)
+    half = np.zeros((d, d))
+    inner = np.zeros((d, d))
+    for i in range(d):
+        for j in range(d):
+            centre[j] += factor[i, j] * theta[i]
+            for k in range(d):
+                half[i, k] += metric[i, j] * factor[j, k]
+    for i in range(d):
+        for j in range(d):
+            for k in range(d):
+                inner[j, k] += factor[i, j] * half[i, k]
+    values, basis = np.linalg.eigh(inner)
+
+    a = np.zeros(d)
+    for i in range(d):
+        for j in range(d):
+            a[j] += basis[i, j] * centre[i]
+    s = np.empty(d)
+    for i in range(d):
+        s[i] = beta * math.sqrt(max(values[i], 0.0))
+    y = a + s * boundary(a, s, luck)
+    length = 0.0
+    for i in range(d):
+        length += y[i] * y[i]
+    if length == 0.0:  # θ̂ = 0 and β = 0: every direction is as good
+        y[int(luck[1] * d)] = 1.0 if luck[0] < 0.5 else -1.0
+        length = 1.0
+    y /= math.sqrt(length)
+    z = np.zeros(d)
+    for i in range(d):
+        for j in range(d):
+            z[i] += basis[i, j] * y[j]
+    for i in range(d):
+        x[i] = 0.0
+        for j in range(d):
+            x[i] += factor[i, j] * z[j]
+
+
+@allocating_kernel
+def boundary(a: Floats, s: Floats, luck: Floats) -> Floats:
+    """The unit vector u with ‖a + s∘u‖ greatest, for s ascending."""
+    d = len(a)
+    top = s[d - 1] * s[d - 1]
+    c, g = s * a, top - s * s
+    nu = 0.0
+    for i in range(d):
+        nu = max(nu, abs(c[i]) - g[i])  # here ‖u‖ ≥ 1: Newton on 1/‖u‖ climbs from the left and cannot overshoot
+    for _ in range(100):
+        f = cubes = 0.0
+        for i in range(d):
+            if c[i] != 0.0:
+                ratio = c[i] / (nu + g[i])
+                f += ratio * ratio
+                cubes += ratio * ratio / (nu + g[i])
+        if f <= 1.0:
+            break
+        step = (f * math.sqrt(f) - f) / cubes
+        if nu + step == nu:
+            break
+        nu += step
+
+    u = np.zeros(d)
+    left = 1.0
+    for i in range(d):
+        if c[i] != 0.0:
+            u[i] = c[i] / (nu + g[i])
+            left -= u[i] * u[i]
+    if left > 1e-12:  # the hard case: no pull along the longest axis, so either end of it serves
+        longest = 0
+        for i in range(d):
+            longest += g[i] <= 1e-12 * top
+        axis = d - 1 - int(luck[1] * longest)
+        rest = math.sqrt(left + u[axis] * u[axis])  # what u has there already is rounding
+        u[axis] = rest if luck[0] < 0.5 else -rest
+    return u

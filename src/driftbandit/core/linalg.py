@@ -1,0 +1,58 @@
+"""Linear algebra by plain loops, for small d: what BLAS would do, without its overhead, the same to the last bit everywhere."""
+
+from driftbandit.core.compile import kernel
+from driftbandit.core.types import Floats
+
+
+@kernel
+def add_rows(out: Floats, weights: Floats, rows: Floats, count: int) -> None:
+    """out += Σ weights[k]·rows[k] for k < count: the inner loop of all the algebra.
+
+    Four rows at a time, so that ``out`` is read and written a quarter as often.
+    """
+    n = len(out)
+    fours = count - count % 4
+    for k in range(0, fours, 4):
+        a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for i in range(n):
+            out[i] += a * rows[k, i] + b * rows[k + 1, i] + (c * rows[k + 2, i] + d * rows[k + 3, i])
+    for k in range(fours, count):
+        a = weights[k]
+        for i in range(n):
+            out[i] += a * rows[k, i]
+
+
+@kernel
+def times(matrix: Floats, vector: Floats, out: Floats) -> None:
+    """out = matrix · vector for a symmetric matrix."""
+    out[:] = 0.0
+    add_rows(out, vector, matrix, len(vector))
+
+
+@kernel
+def invert(matrix: Floats) -> None:
+    """Invert a symmetric positive definite matrix in place (such a matrix needs no pivoting).
+
+    Gauss–Jordan as symmetric sweeps, which lead to −V⁻¹ and keep all between symmetric: the lower triangle is enough, half
+    the work, and what lies right of the diagonal is room for the pivot's whole row.
+    """
+    d = len(matrix)
+    for p in range(d):
+        row = matrix[p]
+        for j in range(p + 1, d):
+            row[j] = matrix[j, p]
+        inverse = 1.0 / row[p]
+        for i in range(d):
+            if i != p:
+                other, factor = matrix[i], inverse * row[i]
+                for j in range(i + 1):
+                    other[j] -= factor * row[j]
+                if i > p:
+                    other[p] = factor
+        for j in range(p):
+            row[j] *= inverse
+        row[p] = -inverse
+    for i in range(d):
+        for j in range(i + 1):
+            matrix[i, j] = -matrix[i, j]
+            matrix[j, i] = matrix[i, j]

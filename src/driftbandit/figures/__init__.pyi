@@ -1,0 +1,17 @@
+from .against_hindsight import gains as gains
+from .against_hindsight import real as real
+from .against_hindsight import suite as suite
+from .files import as_svg as as_svg
+from .files import save as save
+from .inside import history as history
+from .inside import meta_choices as meta_choices
+from .inside import restarts as restarts
+from .look import DARK as DARK
+from .look import LIGHT as LIGHT
+from .look import Theme as Theme
+from .regret import labelled_lines as labelled_lines
+from .regret import memory_growth as memory_growth
+from .regret import regret_by_factor as regret_by_factor
+from .regret import regret_over_time as regret_over_time
+from .regret import running_time as running_time
+from .regret import scaling as scaling

@@ -1,0 +1,26 @@
+"""Figures to files. Nothing global to matplotlib is left changed, so threads may draw."""
+
+from io import StringIO
+from pathlib import Path
+from threading import Lock
+
+import matplotlib
+from matplotlib.figure import Figure
+
+_svg_settings = Lock()
+
+
+def as_svg(figure: Figure) -> str:
+    """The figure as an <svg> element, its text as text; the same figure gives the same characters."""
+    written = StringIO()
+    with _svg_settings, matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "driftbandit"}):
+        figure.savefig(written, format="svg", dpi=160, metadata={"Date": None, "Creator": None})
+    text = written.getvalue()
+    return text[text.index("<svg") :]
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write name.png and name.svg."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / f"{name}.png", dpi=160)
+    (folder / f"{name}.svg").write_text(as_svg(figure), encoding="utf-8")

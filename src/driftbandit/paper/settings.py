@@ -1,0 +1,39 @@
+"""The paper's experiments as data: Section 5, as the project reads it where the text leaves a choice open."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from driftbandit.studies.study import Study
+
+HORIZON, ARMS, DIM, REPETITIONS = 50_000, 20, 2, 50
+NOISE = math.sqrt(0.1)  # N(0, 0.1): variance 0.1
+FACTOR = 10  # τ is ten times Theorem 2's period: the paper says so, not why
+WORLDS = ("abrupt", "gradual")
+
+
+def experiment(
+    world: str,
+    horizon: int = HORIZON,
+    repetitions: int = REPETITIONS,
+    seed: int = 0,
+    noise: float = NOISE,
+    factor: float | Sequence[float] = FACTOR,
+    contenders: Sequence[str] = ("RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB", "BanditOverBandit"),
+) -> Study:
+    """One of the two worlds and the policies it is played by; a list of factors makes a grid."""
+    told_memory = {"memory": "theory", "factor": list(factor) if isinstance(factor, Sequence) else factor}
+    policies: dict[str, dict[str, Any]] = {
+        name: told_memory if name in ("RestartUCB", "WindowUCB", "WeightUCB") else {} for name in contenders
+    }
+    if world == "abrupt" and "StaticUCB" in contenders:
+        policies["OracleRestartUCB"] = {}  # "in the scenario of abrupt change, we additionally compare with …"
+    return Study(
+        name=f"paper-{world}",
+        worlds={world: {"drift": world, "dim": DIM, "arms": ARMS, "noise": noise}},
+        policies=policies,
+        horizon=horizon,
+        replicates=repetitions,
+        seed=seed,
+        checkpoints=min(200, horizon),
+    )

@@ -1,0 +1,1 @@
+"""What all policies share: the policy itself, its radius, its entry points, decisions, values, saved files."""

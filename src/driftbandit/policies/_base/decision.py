@@ -1,0 +1,77 @@
+"""What a policy hands out: decisions, and its estimate."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit.core.types import Floats
+
+
+class Decision:
+    """What ``select`` chose: show ``arm`` (or item ``index`` of the set), then ``update`` with this decision.
+
+    Read-only. ``index`` is None where arms have no number: a ball, an ellipsoid. ``origin`` is a number that the policy drew
+    by lot, so that no other takes the decision for its own. A decision may be pickled, or made again from its four parts.
+    Decisions compare equal by round, index and arm.
+    """
+
+    __slots__ = ("_arm", "_index", "_origin", "_round")
+
+    def __init__(self, round: int, index: int | None, arm: Floats, origin: int = 0) -> None:
+        self._round, self._index = round, index
+        self._arm, self._origin = arm, origin
+
+    @property
+    def round(self) -> int:
+        return self._round
+
+    @property
+    def index(self) -> int | None:
+        return self._index
+
+    @property
+    def arm(self) -> Floats:
+        return self._arm
+
+    @property
+    def origin(self) -> int:
+        return self._origin
+
+    def __repr__(self) -> str:
+        return f"Decision(round={self.round}, index={self.index}, arm={self.arm.tolist()})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Decision)
+            and (self.round, self.index) == (other.round, other.index)
+            and np.array_equal(self.arm, other.arm)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.round, self.index))
+
+
+def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, most_waiting: int) -> Decision:
+    """The decision that waits and is the same, though perhaps another object: one of them may have been a file meanwhile."""
+    if not isinstance(decision, Decision):
+        raise ValueError(f"decision must be what select returned, got {decision!r}")
+    known = waiting.get(decision.round)
+    if known is not None and (known != decision or known.origin != decision.origin):
+        raise ValueError(f"decision must be one that this policy handed out, got that of another policy or copy: {decision!r}")
+    if known is None and decision.round < rounds - most_waiting:
+        raise ValueError(
+            f"decision must be one that still waits for its reward; that of round {decision.round} was given up after "
+            f"most_waiting = {most_waiting} rounds: make the policy with a larger most_waiting, got {decision!r}"
+        )
+    if known is None:
+        raise ValueError(f"decision must be one that still waits for its reward, got {decision!r}")
+    return known
+
+
+class Estimate(NamedTuple):
+    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x)."""
+
+    theta: Floats
+    metric: Floats
+    radius: float

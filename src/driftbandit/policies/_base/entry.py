@@ -1,0 +1,63 @@
+"""One round from Python: the kernels behind ``select`` and ``update``."""
+
+from typing import Any
+
+from driftbandit.core.choice import appraise, farthest, pick, reconsider
+from driftbandit.core.compile import kernel
+from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.types import Floats
+from driftbandit.policies._base.verbs import begin, learn
+
+SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
+
+
+@kernel
+def decide_rows(
+    state: Any,
+    t: int,
+    luck: Floats,
+    place: int,
+    rows: Floats,
+    longest: float,
+    columns: Floats,
+    score: Floats,
+    x: Floats,
+) -> int:
+    """Choose among the rows, copy the choice into x; −1, with nothing changed, if a row is too long or not finite."""
+    n, d = rows.shape
+    limit = longest * longest * SLACK * SLACK
+    for i in range(n):
+        square = 0.0
+        for j in range(d):
+            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
+            square += entry * entry
+            columns[j, i] = entry
+        if not square <= limit:
+            return -1
+    beta = begin(state, t, luck[place])
+    appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
+    arm: int = reconsider(state, columns, score, pick(score, beta, luck[place, 0]), luck[place])
+    for j in range(d):
+        x[j] = rows[arm, j]
+    return arm
+
+
+@kernel
+def decide_kept(state: Any, t: int, luck: Floats, place: int) -> int:
+    """Choose from the fixed set."""
+    beta = begin(state, t, luck[place])
+    ridge = state.ridge
+    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, luck[place, 0]), luck[place])
+    return arm
+
+
+@kernel
+def decide_convex(state: Any, t: int, luck: Floats, place: int, factor: Floats, x: Floats) -> None:
+    """Choose from {Fz : ‖z‖ ≤ 1} and write the choice into x."""
+    beta = begin(state, t, luck[place])
+    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, luck[place], x)
+
+
+@kernel
+def take(state: Any, s: int, x: Floats, r: float) -> None:
+    learn(state, s, x, r)

@@ -1,0 +1,143 @@
+"""What all policies have in common: parameters, select and update, and being values that print, compare and copy."""
+
+import copy
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from driftbandit.core import validate
+from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
+from driftbandit.core.random import Seed, luck
+from driftbandit.core.ridge import METRIC, THETA, Ridge, keep_arms
+from driftbandit.policies._base.decision import Decision, Estimate, recognised
+from driftbandit.policies._base.scratch import LUCK_ROUNDS, Scratch
+from driftbandit.policies._base.value import ALONE
+from driftbandit.policies._base.verbs import begin
+
+CONVEX = (Ball, Ellipsoid)
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class Policy(Scratch, ABC):
+    """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
+
+    Parameters, with the paper's symbols:
+        dim: the number of features (d).
+        arm_norm: a bound on the length of an arm (L); a longer one is an error.
+        seed: fixes how ties are broken, and all that a policy draws.
+        most_waiting: for how many rounds a decision waits for its reward: that of round t is given up when round
+            t + most_waiting is decided, and a reward that comes later is an error.
+
+    Parameters are fixed when it is made. A policy belongs to one thread at a time: while one works with it, another gets a
+    RuntimeError. Copies, unpickled and loaded policies take rewards of what was decided before they parted, and of their own
+    decisions from there on.
+    """
+
+    dim: int = field(kw_only=False)
+    arm_norm: float = 1.0
+    seed: Seed = 0
+    most_waiting: int = 100_000
+
+    fixed_only: ClassVar[bool] = False  # it cannot play arms that change
+    by_arrival: ClassVar[bool] = False  # rewards count in the order in which they come, not in that of their rounds
+
+    def __post_init__(self) -> None:
+        given = [f.name for f in fields(self) if not same(getattr(self, f.name), f.default)]
+        self.dim = validate.whole("dim", self.dim)
+        self.arm_norm = validate.positive("arm_norm", self.arm_norm)
+        self.seed = validate.seed(self.seed)
+        self.most_waiting = validate.whole("most_waiting", self.most_waiting)
+        self._settle()
+        self.state = self._new_state()
+        self._given = {name: getattr(self, name) for name in given}
+        self.rounds = 0
+        self._waiting: dict[int, Decision] = {}
+        self._kept: FixedArms | None = None
+        self._no_scratch()
+
+    def _settle(self) -> None:
+        """Check and complete the parameters that a kind of policy adds."""
+
+    @abstractmethod
+    def _new_state(self) -> Any:
+        """The state for the compiled loop, empty; settles the policy's own parameters."""
+
+    # --- deciding and learning ---------------------------------------------------------------------------------
+
+    def select(self, arms: ArrayLike | FixedArms | Ball | Ellipsoid) -> Decision:
+        """Decide the next round: ``arms`` is an (n, dim) array, new each time or not, or an arm set."""
+        if self._busy:
+            raise RuntimeError(ALONE)
+        self._busy = True  # as in _alone
+        try:
+            t = self.rounds
+            place = t - self._luck_from
+            if place >= LUCK_ROUNDS:
+                place = self._draw_luck()
+            index: int | None
+            if arms.__class__ is FixedArms:
+                if arms is not self._met:
+                    self._meet(arms)
+                index = self._decide_kept(self.state, t, self._luck, place)
+                arm = self._rows[index]
+            elif arms.__class__ is np.ndarray or not isinstance(arms, CONVEX):
+                index, arm = self._select_rows(t, place, arms)
+            else:
+                index, arm = None, self._select_convex(t, place, arms)
+            self.rounds = t + 1
+            waiting = self._waiting
+            waiting[t] = decision = Decision(t, index, arm, self._origin)
+            if t - self.most_waiting in waiting:
+                del waiting[t - self.most_waiting]
+            return decision
+        finally:
+            self._busy = False
+
+    def update(self, decision: Decision, reward: float) -> None:
+        """Learn the reward of a decision: once, now or much later, in any order."""
+        if not (isinstance(reward, float) and -validate.LARGEST <= reward <= validate.LARGEST):
+            reward = validate.reward(reward)
+        if self._busy:
+            raise RuntimeError(ALONE)
+        self._busy = True
+        try:
+            known = self._waiting.get(decision._round) if isinstance(decision, Decision) else None
+            if known is None or known is not decision:
+                known = recognised(decision, self._waiting, self.rounds, self.most_waiting)
+            (self._take or self._bind_take())(self.state, known._round, known._arm, reward)
+            del self._waiting[known._round]
+        finally:
+            self._busy = False
+
+    def estimate(self) -> Estimate:
+        """The estimate and the radius as the next ``select`` will see them; changes nothing."""
+        with self._alone():
+            state, t = copy.deepcopy(self.state), self.rounds
+        beta = begin(state, t, luck(self.seed, t, 1)[0])
+        return Estimate(state.ridge.vector[THETA], state.ridge.matrix[METRIC], float(beta))
+
+    def keep(self, arms: FixedArms) -> None:
+        """Keep this set's scores up to date from now on: what makes ``select`` on a fixed set fast."""
+        if arms != self._kept:
+            if arms.dim != self.dim:
+                raise ValueError(f"arms must have {self.dim} columns, got {arms.dim}")
+            self.check_length(arms.longest, arms.rows)
+            self.state = self._with_ridge(self.state, keep_arms(self.state.ridge, arms.columns))
+        self._kept = arms
+        self._met = None
+
+    def spawn(self, replicate: int) -> Self:
+        """A fresh policy with these settings and tie-breaking of its own: one for each replicate of a study."""
+        base = (self.seed,) if isinstance(self.seed, int) else self.seed
+        return type(self)(**{**self._given, "seed": (*base, replicate)})
+
+    def _with_ridge(self, state: Any, ridge: Ridge) -> Any:
+        return state._replace(ridge=ridge)
+
+
+def same(value: object, default: object) -> bool:
+    """Whether a parameter was left at its default; an array never was."""
+    return value is default or (type(value) is type(default) and bool(value == default))

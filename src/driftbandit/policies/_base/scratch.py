@@ -1,0 +1,95 @@
+"""What a policy can do without, and makes when it needs it: compiled entries, luck drawn ahead, space for a round's arms."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from driftbandit.core import validate
+from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
+from driftbandit.core.compile import bind
+from driftbandit.core.random import Seed, luck
+from driftbandit.core.types import Floats
+from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows, take
+from driftbandit.policies._base.value import Value
+
+LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
+FLOAT64 = np.dtype(np.float64)
+LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples, to find a compiled entry by
+
+
+class Scratch(Value):
+    """Attributes that no copy and no file has. None is a cached_property: that reads __dict__, after which every attribute
+    of the policy costs several times as much (Python 3.11)."""
+
+    arm_norm: float
+    seed: Seed
+
+    def _no_scratch(self) -> None:
+        self._busy = False
+        self._origin = int.from_bytes(os.urandom(8)) >> 1  # tells its decisions from those of its copies, and of all others
+        self._luck_from = -LUCK_ROUNDS
+        self._met: FixedArms | None = None
+        self._shape: tuple[int, ...] = (-1,)
+        self._decide_convex: Callable[..., None] | None = None
+        self._take: Callable[..., None] | None = None
+
+    def _draw_luck(self) -> int:
+        place = self.rounds % LUCK_ROUNDS
+        self._luck_from = self.rounds - place
+        self._luck = luck(self.seed, self._luck_from, LUCK_ROUNDS)
+        return place
+
+    def _bind_take(self) -> Callable[..., None]:
+        self._take = bind(take, self.state, 0, LINE, 1.0)
+        return self._take
+
+    def _meet(self, arms: FixedArms) -> None:
+        """Before a fixed set is played."""
+        self.keep(arms)
+        self._decide_kept = bind(decide_kept, self.state, 0, LUCK, 0)
+        self._met, self._rows = arms, list(arms.rows)  # views, which would take time to make
+
+    def _select_rows(self, t: int, place: int, arms: ArrayLike) -> tuple[int, Floats]:
+        """The number of the chosen row, and a copy of it."""
+        if arms.__class__ is not np.ndarray or arms.shape != self._shape or not is_plain(arms):
+            arms = self._as_rows(arms)
+        arm = np.empty(self.dim)
+        index = self._decide_rows(self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm)
+        if index < 0:
+            rows = validate.array("arms", arms, 2)
+            raise validate.too_long(self.arm_norm, validate.longest_row("arms", rows), rows)
+        arm.setflags(write=False)  # half the time of arm.flags.writeable = False
+        return index, arm
+
+    def _as_rows(self, arms: ArrayLike) -> Floats:
+        """The arms as the kernel wants them, and scratch space for as many."""
+        rows = validate.array("arms", arms, 2)
+        if rows.shape[1] != self.dim:
+            raise ValueError(f"arms must have shape (n, {self.dim}), got {rows.shape}")
+        if rows.shape != self._shape:
+            self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
+            self._shape = rows.shape
+            self._columns, self._score = np.empty((self.dim, len(rows))), np.empty((3, len(rows)))
+        return rows
+
+    def _select_convex(self, t: int, place: int, arms: Ball | Ellipsoid) -> Floats:
+        self.check_length(arms.longest)
+        if self._decide_convex is None:
+            self._decide_convex = bind(decide_convex, self.state, 0, LUCK, 0, SQUARE, LINE)
+        arm = np.empty(self.dim)
+        self._decide_convex(self.state, t, self._luck, place, arms.factor(self.dim), arm)
+        arm.setflags(write=False)
+        return arm
+
+    def check_length(self, longest: float, rows: Floats | None = None) -> None:
+        """Refuse arms of this length if they are longer than ``arm_norm``."""
+        if longest > self.arm_norm * SLACK:
+            raise validate.too_long(self.arm_norm, longest, rows)
+
+
+def is_plain(array: NDArray[Any]) -> bool:
+    """Laid out as kernels expect: native float64, contiguous."""
+    return array.dtype is FLOAT64 and array.flags.c_contiguous

@@ -1,0 +1,22 @@
+"""What every policy's state can do: the whole difference between policies is in how it does these."""
+
+from typing import Any
+
+from driftbandit.core.compile import Verb
+from driftbandit.core.types import Floats
+
+
+@Verb
+def begin(state: Any, t: int, luck: Floats) -> float:
+    """Bring the statistics to round t, which is about to be decided, and return the radius β_t."""
+    raise NotImplementedError
+
+
+@Verb
+def learn(state: Any, s: int, x: Floats, r: float) -> None:
+    """Take in the reward r of arm x, decided in round s: now, late, in any order."""
+
+
+@Verb
+def retune(state: Any, t: int, memory: int) -> None:
+    """Start afresh in round t with another memory (a period, a window)."""

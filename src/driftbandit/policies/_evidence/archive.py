@@ -1,0 +1,148 @@
+"""The archive: an estimator that never forgets, beside a policy that does, and how far forgetting is to be trusted.
+
+Evidence tells which memory predicts rewards best, not which chooses best: on a day that is bad for all arms, the shortest
+memory predicts well and ranks badly. So where the policy and the archive disagree, chance decides who is heard, and the reward
+tells how much of what the policy expects of its own choice comes true. The archive learns how rewards differ from those just
+before by how the arms do, so that what all arms share falls out.
+
+Dimensions: D features, with the intercept if there is one.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit.core.compile import kernel
+from driftbandit.core.counter import key_of, uniform
+from driftbandit.core.ridge import THETA, Ridge, clear, new_ridge
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._evidence.bank import LEARNT, PENALTY, Bank, predict_and_learn
+
+TRUST, INFORMATION, PRODUCT, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(9)  # rows of the scale
+PRIOR = 4.0  # information before any comparison: trust is 1, give or take ½
+LASTING = 6000.0  # comparisons that trust remembers, if they were open; …
+SETTLED = 0.1  # … one that was not, and told nothing, counts as so many
+RECENT = 16.0  # rewards over which what all arms share is averaged
+OUTLYING = 3.0  # a reward counts for at most so many standard deviations
+OUTSTANDING = 2048  # rounds after which a comparison is given up
+CLAIM, OTHER, BASE, BANK_BASE, OPEN = range(5)  # columns of what is outstanding
+
+
+class Archive(NamedTuple):
+    ridge: Ridge  # of differences
+    x: Floats  # (D,): scratch, a difference of arms
+    average: Floats  # (D + 1,): of the last arms, and of their rewards
+    scale: Floats  # trust ŵ; what is known of it, Σz²/σ²; Σz(y − z)/σ²; the w of this round; whether it is a probe; the spread
+    # σ² of rewards about what the archive expects, and the bank; how many they average; how many rewards the averages are of
+    outstanding: Floats  # (OUTSTANDING, 5): by round, z, what the archive adds, the reward that it and the bank expect, and
+    # how open it was, from 0 to 1, whose choice would be played
+    rounds: Ints  # (OUTSTANDING,): those rounds, counted from 1
+
+
+class Estimates(NamedTuple):
+    """Of the reward of the policy's choice and of the archive's, by the policy and by the archive."""
+
+    mine: float
+    mine_of_other: float
+    its: float
+    its_of_other: float
+
+
+def new_archive(dim: int) -> Archive:
+    scale = np.zeros(9)
+    scale[TRUST] = 1.0
+    outstanding = np.zeros((OUTSTANDING, 5))
+    return Archive(new_ridge(dim, 1.0), np.zeros(dim), np.zeros(dim + 1), scale, outstanding, np.zeros(OUTSTANDING, np.int64))
+
+
+@kernel
+def open_archive(archive: Archive, bank: Bank) -> None:
+    """Learn all that the bank has kept, now that the units are known."""
+    ridge = archive.ridge
+    clear(Ridge(bank.scale[PENALTY], ridge.matrix, ridge.vector, ridge.columns, ridge.score, ridge.tally))
+    archive.average[:] = 0.0
+    archive.scale[AVERAGED] = 0.0
+    for n in range(bank.clock[LEARNT]):
+        remember(archive, bank.arms[n], bank.rewards[n])
+
+
+@kernel
+def remember(archive: Archive, x: Floats, r: float) -> None:
+    """Learn how a reward differs from the last ones by how its arm does."""
+    average, scale, d = archive.average, archive.scale, len(x)
+    if scale[AVERAGED] > 0.0:
+        for i in range(d):
+            archive.x[i] = x[i] - average[i]
+        predict_and_learn(archive.ridge, 1.0, 1, d, 0, archive.x, r - average[d])
+    scale[AVERAGED] = min(scale[AVERAGED] + 1.0, RECENT)
+    for i in range(d):
+        average[i] += (x[i] - average[i]) / scale[AVERAGED]
+    average[d] += (r - average[d]) / scale[AVERAGED]
+
+
+@kernel
+def certainty(archive: Archive) -> float:
+    """One over the standard deviation of trust."""
+    return math.sqrt(PRIOR + archive.scale[INFORMATION])
+
+
+@kernel
+def draw_trust(archive: Archive, luck: Floats) -> float:
+    """This round's w, from N(ŵ, 1/information): Thompson sampling between the policy and the archive."""
+    first, second = key_of(luck[2]), key_of(luck[3])
+    normal = math.sqrt(-2.0 * math.log(uniform(first, second, 0))) * math.cos(2.0 * math.pi * uniform(first, second, 1))
+    archive.scale[DRAWN] = archive.scale[TRUST] + normal / certainty(archive)
+    return float(archive.scale[DRAWN])
+
+
+@kernel
+def shared(archive: Archive) -> float:
+    """What the last rewards had in common, beyond what the archive expects of their arms."""
+    d = len(archive.x)
+    rest = archive.average[d]
+    for i in range(d):
+        rest -= archive.average[i] * archive.ridge.vector[THETA, i]
+    return float(rest)
+
+
+@kernel
+def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estimates) -> bool:
+    """Whether to follow the policy, whose choice is better than the archive's by ``gain`` in its own eyes, worse by ``loss`` in
+    the archive's.
+
+    What is expected of the reward is kept, centred by the known chance, so that what shifts both choices alike falls out.
+    """
+    mine, other = estimates.mine - estimates.mine_of_other, estimates.its - estimates.its_of_other
+    scale, kept = archive.scale, archive.outstanding[t % OUTSTANDING]
+    edge = loss / (gain + loss)
+    chance = 0.5 * math.erfc((edge - scale[TRUST]) * certainty(archive) * math.sqrt(0.5))
+    follows = scale[DRAWN] > edge
+    centred = (1.0 if follows else 0.0) - chance
+    kept[CLAIM], kept[OTHER] = centred * (mine - other), centred * other
+    kept[OPEN] = 4.0 * chance * (1.0 - chance)
+    kept[BASE], kept[BANK_BASE] = estimates.its_of_other + chance * other, estimates.mine_of_other + chance * mine
+    archive.rounds[t % OUTSTANDING] = t + 1
+    return bool(follows)
+
+
+@kernel
+def compare(archive: Archive, s: int, r: float, noise2: float) -> None:
+    """Learn how far to trust the policy: regress what a reward is beyond the archive's expectation on the policy's claim."""
+    scale, kept = archive.scale, archive.outstanding[s % OUTSTANDING]
+    if archive.rounds[s % OUTSTANDING] != s + 1:
+        return
+    archive.rounds[s % OUTSTANDING] = 0
+    residual, bank_residual, claim = r - kept[BASE], r - kept[BANK_BASE], kept[CLAIM]
+    scale[COMPARED] = min(scale[COMPARED] + 1.0, LASTING)
+    scale[SPREAD2] += (residual * residual - scale[SPREAD2]) / scale[COMPARED]
+    scale[BANK_SPREAD2] += (bank_residual * bank_residual - scale[BANK_SPREAD2]) / scale[COMPARED]
+    if scale[BANK_SPREAD2] < scale[SPREAD2]:  # either will do, and the one that expects rewards better tells more
+        residual = bank_residual
+    spread2 = max(min(scale[SPREAD2], scale[BANK_SPREAD2]), noise2)
+    expected, most = scale[TRUST] * claim, OUTLYING * math.sqrt(spread2)
+    y = expected + min(max(residual - kept[OTHER] - expected, -most), most)
+    fade = max(kept[OPEN], SETTLED) / LASTING
+    scale[INFORMATION] += claim * claim / spread2 - fade * scale[INFORMATION]
+    scale[PRODUCT] += claim * (y - claim) / spread2 - fade * scale[PRODUCT]
+    scale[TRUST] = 1.0 + scale[PRODUCT] / (PRIOR + scale[INFORMATION])

@@ -1,0 +1,179 @@
+"""A bank of ridge estimators with memories from short to endless, all of which learn from every reward.
+
+Every estimator has to predict a reward before it learns it; the residuals of the last ones are kept.
+
+Dimensions: K estimators, the last of which never forgets; D features, with the intercept if there is one.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit.core.compile import kernel
+from driftbandit.core.ridge import (
+    METRIC,
+    STEPS,
+    THETA,
+    B,
+    Ridge,
+    V,
+    correct,
+    fade,
+    forecast,
+    refresh,
+)
+from driftbandit.core.types import Floats, Ints
+
+LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
+NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST = range(11)  # rows of the scale
+PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI a reward that one now and then will do
+LAPSE = 8.0  # what is left of λI along an axis falls to e⁻⁸ at the worst before its turn comes: less, and digits cancel
+SETTLE = 8  # rewards per feature after which the scales are trusted
+ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
+MOST_RESTARTS = 256  # whose rounds are remembered
+
+
+class Bank(NamedTuple):
+    features: int  # d: all but the intercept
+    memory: Floats  # (K,): in rewards, the last without end
+    keep: Floats  # (K,): (1 − 1/memory)^turns, what is left after a step of forgetting …
+    turns: Ints  # (K,): … which comes after so many rewards
+    matrix: Floats  # (K + 1, 2, D, D): as in Ridge; the last is scratch
+    vector: Floats  # (K + 1, 3, D)
+    tally: Ints  # (K + 1, 2)
+    columns: Floats  # (D, 0) and …
+    score: Floats  # … (3, 0): the bank keeps no arms' scores
+    evidence: Floats  # (K, K): [k, j] against k by j, which has the shorter memory
+    onset: Ints  # (K, K): how many rewards had been learnt when it last was 0
+    residual: Floats  # (K,): scratch, of a reward, …
+    variance: Floats  # (K,): … and its variance in units of the noise's
+    squares: Floats  # (ring, K): of the last residuals, each over its variance, …
+    logs: Floats  # (ring, K): … whose logarithm this is
+    taken: Floats  # (ring,): the one of the squares that the noise was learnt from
+    decided: Ints  # (ring,): the rounds of these rewards …
+    newest: Ints  # (ring,): … and the latest round heard of by then
+    arms: Floats  # (ring, D)
+    rewards: Floats  # (ring,)
+    x: Floats  # (D,): scratch, an arm with its intercept
+    scale: Floats  # noise variance; mean fourth power of residuals; how many rewards they average; the noise variance at
+    # present; signal variance a feature; an arm's length²; how many rewards these average; λ; the feature of the intercept;
+    # the first reward if there is one, which is then taken off all; the first reward
+    clock: Ints  # rewards learnt; main estimator; restarts; when the last one was; the latest round heard of; the first round
+    # whose reward counts after the last restart; whether rewards have varied; the longest memory that nothing refutes, from
+    # which the scales are learnt
+    restarts: Ints  # (MOST_RESTARTS,): a ring of the rounds reached when they happened
+
+
+def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: float | None) -> Bank:
+    dim = features + intercept
+    count, ring = len(memories) + 1, max(128, SETTLE * dim)
+    turns = np.array([*(max(1, memory // PACE) for memory in memories), 1])
+    memory = np.array([*memories, ENDLESS])
+    scale = np.zeros(11)
+    scale[NOISE2] = 0.0 if noise is None else noise * noise
+    return Bank(
+        features, memory, (1.0 - 1.0 / memory) ** turns, turns,
+        np.zeros((count + 1, 2, dim, dim)), np.zeros((count + 1, 3, dim)), np.zeros((count + 1, 2), np.int64),
+        np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros((count, count)), np.zeros((count, count), np.int64),
+        np.zeros(count), np.zeros(count), np.zeros((ring, count)), np.zeros((ring, count)), np.zeros(ring),
+        np.zeros(ring, np.int64), np.zeros(ring, np.int64), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
+        scale, np.zeros(8, np.int64), np.zeros(MOST_RESTARTS, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def member(bank: Bank, k: int) -> Ridge:
+    return Ridge(bank.scale[PENALTY], bank.matrix[k], bank.vector[k], bank.columns, bank.score, bank.tally[k])
+
+
+@kernel
+def empty(bank: Bank, k: int) -> None:
+    """V = λI."""
+    bank.matrix[k][:] = 0.0
+    bank.vector[k][:] = 0.0
+    bank.tally[k][:] = 0
+    for i in range(len(bank.x)):
+        bank.matrix[k, V, i, i] = bank.scale[PENALTY]
+        bank.matrix[k, METRIC, i, i] = 1.0 / bank.scale[PENALTY]
+
+
+@kernel
+def duplicate(bank: Bank, source: int, target: int) -> None:
+    for part in range(2):
+        for i in range(len(bank.x)):
+            for j in range(len(bank.x)):
+                bank.matrix[target, part, i, j] = bank.matrix[source, part, i, j]
+    for part in range(3):
+        for i in range(len(bank.x)):
+            bank.vector[target, part, i] = bank.vector[source, part, i]
+    bank.tally[target, STEPS] = bank.tally[source, STEPS]
+
+
+@kernel
+def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    """Forget a little, predict the n-th reward, learn it. Returns the residual and its variance in units of the noise's."""
+    if keep < 1.0 and n % turns == 0:
+        axes = math.ceil(features * (1.0 - keep) / LAPSE)
+        weight = features * (1.0 - keep) * ridge.penalty / axes
+        for i in range(axes):
+            fade(ridge, keep if i == 0 else 1.0, features, (n // turns * axes + i) % features, weight)
+    mean, square = forecast(ridge, x)
+    square = max(square, 0.0)
+    if correct(ridge, x, r, 1.0, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
+        refresh(ridge)
+    return r - mean, 1.0 + square
+
+
+@kernel
+def remember_constant(bank: Bank, k: int) -> None:
+    """Give an empty estimator what one that nothing refutes knows of the intercept: θ changes, the constant does not."""
+    c, main = bank.features, bank.clock[SOUND]
+    variance = min(max(bank.matrix[main, METRIC, c, c], 1e-12 / bank.scale[PENALTY]), 1.0 / bank.scale[PENALTY])
+    bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = 1.0 / variance, variance
+    bank.vector[k, THETA, c] = bank.vector[main, THETA, c]
+    bank.vector[k, B, c] = bank.vector[main, THETA, c] / variance
+
+
+@kernel
+def fit(bank: Bank, k: int, first: int, oldest: int) -> float:
+    """Into the scratch place: estimator k as it would be had it begun with reward ``first``. How plausible it is since.
+
+    Rewards of rounds before ``oldest``, which came late, are left out.
+    """
+    scratch, ring, d = len(bank.keep), len(bank.rewards), bank.features
+    empty(bank, scratch)
+    if first > 0 and d < len(bank.x):
+        remember_constant(bank, scratch)
+    ridge, keep, turns = member(bank, scratch), bank.keep[k], bank.turns[k]
+    squares = logs = 0.0
+    count = 0
+    for n in range(first, bank.clock[LEARNT]):
+        if bank.decided[n % ring] >= oldest:
+            x, r = bank.arms[n % ring], bank.rewards[n % ring]
+            residual, variance = predict_and_learn(ridge, keep, turns, d, n, x, r)
+            squares += residual * residual / variance
+            logs += math.log(variance)
+            count += 1
+    return plausibility(squares, logs, count)
+
+
+@kernel
+def record(bank: Bank, k: int, first: int, oldest: int) -> float:
+    """How plausible estimator k is since reward ``first``, by the same rewards."""
+    ring = len(bank.rewards)
+    squares = logs = 0.0
+    count = 0
+    for n in range(first, bank.clock[LEARNT]):
+        if bank.decided[n % ring] >= oldest:
+            squares += bank.squares[n % ring, k]
+            logs += bank.logs[n % ring, k]
+            count += 1
+    return plausibility(squares, logs, count)
+
+
+@kernel
+def plausibility(squares: float, logs: float, count: int) -> float:
+    """The log likelihood of residuals at the noise level that suits them best, less what is the same for all estimators."""
+    return -0.5 * (logs + count * math.log(max(squares, 1e-300)))

@@ -1,0 +1,63 @@
+"""What a policy remembers of its own course: at most so many notes, ever farther apart, so that memory stays constant."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit.core.compile import kernel
+from driftbandit.core.types import Floats, Ints
+
+MOST_NOTES = 512
+COLUMNS = ("round", "memory", "evidence", "noise", "restarts", "trust", "reward")  # of a note; then …
+ROUND, MEMORY, EVIDENCE, NOISE, RESTARTS, TRUST, REWARD = range(7)
+ESTIMATE = 7  # … θ̂ from here on, and after it the widths of its coordinates
+FILLED, STRIDE, WAITED = range(3)
+
+
+class Diary(NamedTuple):
+    notes: Floats  # (MOST_NOTES, ESTIMATE + 2d)
+    clock: Ints  # notes taken; rewards to a note; rewards since the last
+    total: Floats  # (1,): their sum
+
+
+def new_diary(dim: int) -> Diary:
+    return Diary(np.zeros((MOST_NOTES, ESTIMATE + 2 * dim)), np.array([0, 1, 0]), np.zeros(1))
+
+
+@kernel
+def due(diary: Diary, reward: float) -> bool:
+    """Count a reward; whether it is time for a note."""
+    diary.total[0] += reward
+    diary.clock[WAITED] += 1
+    return bool(diary.clock[WAITED] == diary.clock[STRIDE])
+
+
+@kernel
+def note(diary: Diary, t: int, theta: Floats, metric: Floats, radius: float) -> None:
+    """Complete a note, the rest of which the caller has written, with the estimate and the mean reward."""
+    row, clock = diary.notes[diary.clock[FILLED]], diary.clock
+    d = (len(row) - ESTIMATE) // 2
+    row[ROUND] = t
+    row[REWARD] = diary.total[0] / clock[WAITED]
+    for i in range(d):
+        row[ESTIMATE + i] = theta[i]
+        row[ESTIMATE + d + i] = radius * math.sqrt(max(metric[i, i], 0.0))
+    clock[FILLED] += 1
+    clock[WAITED] = 0
+    diary.total[0] = 0.0
+    if clock[FILLED] == MOST_NOTES:
+        thin(diary)
+
+
+@kernel
+def thin(diary: Diary) -> None:
+    """Keep every second note; the rewards of a pair are averaged."""
+    notes = diary.notes
+    for k in range(MOST_NOTES // 2):
+        reward = 0.5 * (notes[2 * k, REWARD] + notes[2 * k + 1, REWARD])
+        for i in range(notes.shape[1]):
+            notes[k, i] = notes[2 * k + 1, i]
+        notes[k, REWARD] = reward
+    diary.clock[FILLED] = MOST_NOTES // 2
+    diary.clock[STRIDE] *= 2

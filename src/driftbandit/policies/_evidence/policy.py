@@ -1,0 +1,193 @@
+"""What AdaptiveUCB and DetectUCB share: their parameters, and what they say of themselves."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from driftbandit.core import validate
+from driftbandit.core.ridge import METRIC, THETA, V, new_ridge
+from driftbandit.core.types import Floats
+from driftbandit.policies._base.policy import Policy
+from driftbandit.policies._evidence import history as notebook
+from driftbandit.policies._evidence.archive import TRUST, certainty, new_archive
+from driftbandit.policies._evidence.bank import (
+    FIRST,
+    LEARNT,
+    MAIN,
+    MOST_RESTARTS,
+    NOISE2,
+    RESTARTS,
+    SINCE,
+    SOUND,
+    VARIED,
+    new_bank,
+)
+from driftbandit.policies._evidence.history import new_diary
+from driftbandit.policies._evidence.lateness import CURSOR, HELD, HOLDING, NOW, new_lateness
+from driftbandit.policies._evidence.refutation import ON_TRIAL, against
+from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius, to_play
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ENOUGH = 10_000  # rewards after which it says that they never vary: with clicks at 0.1 % they would have
+FAR_MORE = 10.0  # times as many restarts as chance would bring …
+DISTRUST = 0.5  # … and trust in them below this, by two standard deviations
+
+
+class AssumptionWarning(UserWarning):
+    """The rewards are visibly not what a policy takes them for."""
+
+
+class Status(NamedTuple):
+    """What a policy led by evidence believes now."""
+
+    memory: float  # rewards that the estimate in use remembers
+    restarts: list[int]  # the rounds reached when the longest memory was found wrong and rebuilt: the last 256, in order
+    restart_count: int  # how many there were in all
+    evidence: float  # against the estimate in use, in nats: what a shorter memory would have predicted better
+    noise: float  # the standard deviation of the rewards' noise, as learnt
+    theta: Floats  # θ̂
+    widths: Floats  # of its coordinates: how far each may be off; infinite while rewards have not varied
+    trust: float  # how far forgetting has paid: 1 fully; 0 not at all, and the archive, which never forgets, decides
+    holds_rewards: bool  # whether rewards wait for those decided with them, because their delay tells what they are
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class EvidencePolicy(Policy):
+    """What AdaptiveUCB and DetectUCB share.
+
+    Parameters:
+        dim: the number of features (d).
+        intercept: learn a constant that all rewards have in common too. Needed where rewards have one (a base rate) that no
+            feature carries; it costs the exploration of one more feature.
+        width: how optimistic, in standard deviations (κ), just after a restart; "theory" for the radius of eq. 9.
+        noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
+        noise_known: take ``noise`` as it is.
+        refuted: evidence, in nats, that has an estimator rebuilt.
+        probe: how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
+            rewards after a restart; less if nothing can change unseen.
+        arm_norm: a bound on the length of an arm, if a longer one is to be an error.
+        most_waiting: how many rounds a decision waits for its reward; then it is given up.
+        seed: fixes how ties are broken, when it probes and when it asks the archive.
+    """
+
+    arm_norm: float = validate.LARGEST
+    intercept: bool = False
+    width: float | str = 1.4
+    noise: float | None = None
+    noise_known: bool = False
+    refuted: float = 10.0
+    probe: float = 0.2
+
+    by_arrival: ClassVar[bool] = True
+    memories: ClassVar[Sequence[int]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        shared = (EvidencePolicy.__doc__ or "").partition("\n\n")[2]
+        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n{shared}"  # so that help() explains every parameter
+
+    def _rule(self) -> Rule:
+        raise NotImplementedError
+
+    def _settle(self) -> None:
+        self.intercept = validate.flag("intercept", self.intercept)
+        if self.width != "theory":
+            self.width = validate.not_negative("width", self.width)  # type: ignore[arg-type]
+        self.noise = None if self.noise is None else validate.positive("noise", self.noise)
+        self.noise_known = validate.flag("noise_known", self.noise_known)
+        if self.noise_known and self.noise is None:
+            raise ValueError("noise must be given if noise_known")
+        self.refuted = validate.positive("refuted", self.refuted)
+        self.probe = validate.not_negative("probe", self.probe)
+        if self.refuted <= ON_TRIAL:
+            raise ValueError(f"refuted must exceed {ON_TRIAL:g}, the evidence left in a trial, got {self.refuted}")
+
+    def _new_state(self) -> EvidenceState:
+        bank = new_bank(self.dim, self.intercept, self.memories, self.noise)
+        archive, lateness = new_archive(self.dim + self.intercept), new_lateness(self.dim)
+        return EvidenceState(new_ridge(self.dim, 1.0), bank, archive, lateness, self._rule(), new_diary(self.dim))
+
+    def _is_sound(self) -> bool:
+        bank, notes, late = self.state.bank, self.state.diary.clock, self.state.lateness.clock
+        return bool(
+            (bank.clock >= 0).all() and max(bank.clock[MAIN], bank.clock[SOUND]) < len(bank.keep)
+            and 0 <= notes[notebook.FILLED] < len(self.state.diary.notes)
+            and notes[notebook.STRIDE] > 0 and notes[notebook.WAITED] >= 0
+            and late[HELD] >= 0 and late[CURSOR] >= 0
+        )  # fmt: skip
+
+    def _no_scratch(self) -> None:
+        super()._no_scratch()
+        self._warned = False
+
+    @property
+    def _kappa(self) -> float:
+        return -1.0 if self.width == "theory" else float(self.width)
+
+    def _draw_luck(self) -> int:
+        if not self._warned and (trouble := self.trouble()):  # looked for as seldom as luck is drawn
+            self._warned = True
+            warnings.warn(trouble, AssumptionWarning, stacklevel=3)
+        return super()._draw_luck()
+
+    def trouble(self) -> str | None:
+        """What is visibly wrong with the rewards, and what to do about it; None if nothing is."""
+        bank, archive = self.state.bank, self.state.archive
+        learnt, restarts, trust = int(bank.clock[LEARNT]), int(bank.clock[RESTARTS]), float(archive.scale[TRUST])
+        if learnt >= ENOUGH and not bank.clock[VARIED]:
+            return (
+                f"all {learnt} rewards so far were {bank.scale[FIRST]:g}, so there is nothing to learn: pass what each "
+                "decision brought to update(), and where no reward comes, the reward that this means (0, say)"
+            )
+        by_chance = learnt * len(bank.keep) * math.exp(-self.refuted)
+        if restarts > FAR_MORE * (1.0 + by_chance) and trust + 2.0 / certainty(archive) < DISTRUST:
+            return (
+                f"{restarts} restarts in {learnt} rewards, where independent noise would cause about {by_chance:.0f}, and "
+                f"they do not pay (trust {trust:.2f}): rewards seem to depend on each other, as on days that are bad for all "
+                f"arms. An estimate that never forgets decides instead; to restart less often, raise refuted = {self.refuted:g}"
+            )
+        return None
+
+    def status(self) -> Status:
+        """What it believes, and why: see ``Status``."""
+        with self._alone():
+            bank, rule, d = self.state.bank, self.state.rule, self.dim
+            main = int(to_play(bank, rule))  # that the next decision would play
+            count = int(bank.clock[RESTARTS])
+            recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
+            variance = np.maximum(np.diagonal(bank.matrix[main, METRIC])[:d], 0.0)
+            width = float(radius(bank, rule, bank.matrix[main, V], bank.clock[SINCE]))
+            return Status(
+                memory=float(in_use(bank, main)),
+                restarts=recent,
+                restart_count=count,
+                evidence=float(bank.evidence[main, against(bank, main)]),
+                noise=math.sqrt(bank.scale[NOISE2]),
+                theta=bank.vector[main, THETA, :d].copy(),
+                widths=width * np.sqrt(variance) if bank.clock[VARIED] else np.full(d, math.inf),
+                trust=float(self.state.archive.scale[TRUST]),
+                holds_rewards=bool(self.state.lateness.clock[HOLDING] == NOW),
+            )
+
+    def history(self) -> "pl.DataFrame":
+        """The same over time: one row per note, at most 512 of them, evenly spaced; rewards are means since the last note."""
+        import polars as pl
+
+        with self._alone():
+            diary, d = self.state.diary, self.dim
+            notes = diary.notes[: diary.clock[notebook.FILLED]].copy()
+        theta, width = notes[:, notebook.ESTIMATE : notebook.ESTIMATE + d], notes[:, notebook.ESTIMATE + d :]
+        table = pl.DataFrame(
+            {
+                **dict(zip(notebook.COLUMNS, notes.T, strict=False)),
+                **{f"theta_{i}": theta[:, i] for i in range(d)},
+                **{f"width_{i}": width[:, i] for i in range(d)},
+            }
+        )
+        return table.cast({"round": pl.Int64, "restarts": pl.Int64})

@@ -1,0 +1,183 @@
+"""The evidence between the estimators of a bank, and what becomes of those it refutes.
+
+Where a shorter memory predicts better than a longer one, evidence gathers against the longer: a sum of log likelihood ratios
+that never falls below 0, as in a CUSUM (Page 1954). Enough of it refutes an estimator, which is then rebuilt from what refuted
+it: unless louder noise explains as much.
+"""
+
+import math
+
+from driftbandit.core.compile import kernel
+from driftbandit.core.types import Floats
+from driftbandit.policies._evidence.bank import (
+    BIRTH,
+    CONSTANT,
+    COUNTED,
+    FIRST,
+    LEARNT,
+    LENGTH2,
+    MAIN,
+    MOST_RESTARTS,
+    NEWEST,
+    NOISE2,
+    RESTARTS,
+    SETTLE,
+    SHIFT,
+    SIGNAL2,
+    SINCE,
+    SOUND,
+    VARIED,
+    WEIGHT,
+    Bank,
+    duplicate,
+    fit,
+    member,
+    predict_and_learn,
+    record,
+)
+from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_penalty, level, start, take_back
+
+ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more than doubt, so it has to earn its place again
+EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise
+LIGHT, HEAVY = 6.0, 12.0  # kurtosis up to which evidence is Gaussian, and from which it is a bet
+
+
+@kernel
+def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool, refuted: float) -> None:
+    """Let every estimator predict and learn the reward of round s, weigh the evidence, rebuild what is refuted."""
+    ring, n = len(bank.rewards), bank.clock[LEARNT]
+    clock, squares = bank.clock, bank.squares[n % ring]
+    if n == 0:
+        start(bank, arm, reward)
+    elif reward != bank.scale[FIRST]:
+        clock[VARIED] = 1
+    r = recall(bank, s, arm, reward)
+    for k in range(len(bank.keep)):
+        residual, variance = predict_and_learn(member(bank, k), bank.keep[k], bank.turns[k], bank.features, n, bank.x, r)
+        bank.residual[k], bank.variance[k] = residual, variance
+        squares[k], bank.logs[n % ring, k] = residual * residual / variance, math.log(variance)
+    bank.taken[n % ring] = squares[clock[SOUND]]
+    clock[LEARNT] = n + 1
+    weigh(bank, squares, bank.logs[n % ring])
+    for k in range(1, len(bank.keep)):
+        j = against(bank, k)
+        if bank.evidence[k, j] > refuted and rebuild(bank, j, k) and k == len(bank.keep) - 1:
+            bank.restarts[clock[RESTARTS] % MOST_RESTARTS] = now
+            clock[RESTARTS] += 1
+            clock[SINCE] = n + 1
+    if not told:
+        learn_noise(bank, bank.taken[n % ring])
+    learn_penalty(bank)
+    if n + 1 == SETTLE * len(bank.x):
+        begin_again(bank)
+
+
+@kernel
+def recall(bank: Bank, s: int, arm: Floats, reward: float) -> float:
+    """Keep a reward, its arm and its round with the last ones; the reward less the constant."""
+    x, i = bank.x, bank.clock[LEARNT] % len(bank.rewards)
+    for j in range(len(arm)):
+        x[j] = bank.arms[i, j] = arm[j]
+    if len(x) > len(arm):
+        x[len(arm)] = bank.arms[i, len(arm)] = bank.scale[CONSTANT]
+    bank.rewards[i] = reward - bank.scale[SHIFT]
+    bank.decided[i] = s
+    bank.clock[NEWEST] = bank.newest[i] = max(bank.clock[NEWEST], s)
+    return float(bank.rewards[i])
+
+
+@kernel
+def start_over(bank: Bank, told: bool) -> None:
+    """Forget every reward so far, and what was learnt of the scales."""
+    for row in (LEARNT, MAIN, SOUND, SINCE, BIRTH):
+        bank.clock[row] = 0
+    for row in (COUNTED, WEIGHT, SIGNAL2, LENGTH2):
+        bank.scale[row] = 0.0
+    if not told:
+        bank.scale[NOISE2] = 0.0
+    bank.evidence[:] = 0.0
+    bank.onset[:] = 0
+
+
+@kernel
+def begin_again(bank: Bank) -> None:
+    """Now that the units are known, learn anew from what has been seen."""
+    for k in range(len(bank.keep)):
+        fit(bank, k, 0, 0)
+        duplicate(bank, len(bank.keep), k)
+    bank.evidence[:] = 0.0
+    bank.onset[:] = bank.clock[LEARNT]
+
+
+@kernel
+def weigh(bank: Bank, squares: Floats, logs: Floats) -> None:
+    """Add what a reward says to the evidence: the log likelihood ratio of Gaussian noise, or a bet where tails are heavy."""
+    noise = level(bank, squares)
+    gaussian = min(max((HEAVY - kurtosis(bank)) / (HEAVY - LIGHT), 0.0), 1.0)
+    for k in range(1, len(squares)):
+        evidence, onset = bank.evidence[k], bank.onset[k]
+        for j in range(k):
+            gain = 0.5 * (logs[k] + squares[k] / noise) - 0.5 * (logs[j] + squares[j] / noise)
+            if gaussian < 1.0:
+                gain = gaussian * gain + (1.0 - gaussian) * bet(bank, k, j, noise)
+            evidence[j] += gain
+            if evidence[j] <= 0.0:
+                evidence[j] = 0.0
+                onset[j] = bank.clock[LEARNT]
+
+
+@kernel
+def bet(bank: Bank, k: int, j: int, noise: float) -> float:
+    """Evidence of j against k that is honest whatever the law of the noise, as long as its mean and variance are right.
+
+    With u the residual of k in standard deviations it is ln of 1 + a·u + b·(u² − 1) ≥ 0, whose mean is 1 if k is right, and
+    which to second order is the Gaussian likelihood ratio. A Gaussian one alone takes one click for a refutation.
+    """
+    ratio = bank.variance[k] / bank.variance[j]
+    deviation = math.sqrt(bank.variance[k] * noise)
+    u = bank.residual[k] / deviation
+    a = ratio * (bank.residual[k] - bank.residual[j]) / deviation
+    b = 0.5 * max(1.0 / ratio - 1.0, 0.0)
+    return math.log((1.0 + a * u + a * u * a * u / 3.0 + b * u * u) / (1.0 + a * a / 3.0 + b))
+
+
+@kernel
+def against(bank: Bank, k: int) -> int:
+    """The estimator with the most evidence against k: k itself if there is none."""
+    worst = k
+    for j in range(k):
+        if bank.evidence[k, j] > bank.evidence[k, worst]:
+            worst = j
+    return worst
+
+
+@kernel
+def rebuild(bank: Bank, j: int, k: int) -> bool:
+    """Replace k, which j refutes, by what explains the rewards since then best: a fresh start, or a copy of j.
+
+    After a jump the fresh start is better, and goes on with a clean slate: rewards of rounds before it, which come late, are
+    of a world that is over. In a drift the copy is: k forgot too slowly and will again, so it stays on trial until it has
+    predicted better than j for a while. Where k does as well if only the noise is louder than thought, it stays as it is, on
+    trial too, and the answer is no; but evidence that goes back farther than the rewards kept is believed: noise that loud
+    would have been noticed.
+    """
+    count, now, ring = len(bank.keep), bank.clock[LEARNT], len(bank.rewards)
+    first = max(bank.onset[k, j], now - ring)
+    oldest = bank.newest[(first - 1) % ring] + 1 if max(now - ring, 0) < first < now else 0
+    fresh, copied = fit(bank, k, first, oldest), record(bank, j, first, oldest)
+    if bank.onset[k, j] >= now - ring and max(fresh, copied) <= record(bank, k, first, oldest) + EXCESS:
+        for i in range(k):
+            bank.evidence[k, i] = min(bank.evidence[k, i], ON_TRIAL)
+        return False
+    duplicate(bank, count if fresh >= copied else j, k)
+    if k >= bank.clock[SOUND]:
+        take_back(bank, first, j)
+    for i in range(k):
+        bank.evidence[k, i] = 0.0 if fresh >= copied else ON_TRIAL
+        bank.onset[k, i] = now
+    for longer in range(k + 1, count):
+        bank.evidence[longer, k] = bank.evidence[longer, j]
+        bank.onset[longer, k] = bank.onset[longer, j]
+    if k == count - 1 and fresh >= copied:
+        bank.clock[BIRTH] = oldest
+    return True

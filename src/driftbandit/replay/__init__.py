@@ -1,0 +1,1 @@
+"""Worlds from a table: policies live through it again, told of each round only what their own choice brought."""

@@ -1,0 +1,182 @@
+"""A logged world: policies live through the rounds of a table again, told of each only what their own choice brought."""
+
+import copy
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from driftbandit.core import validate
+from driftbandit.core.compile import bind, kernel
+from driftbandit.core.random import PAGE, luck
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._base.entry import decide_rows
+from driftbandit.policies._base.policy import Policy
+from driftbandit.policies._base.verbs import learn
+from driftbandit.replay.leak import warn_of_leak
+from driftbandit.replay.table import Log, make_log, read_table
+from driftbandit.simulate.loop import Player
+from driftbandit.studies.settings import SettingsError
+
+Progress = Callable[[int], None]  # called with the number of rounds just played
+
+
+class Course(NamedTuple):
+    """What was chosen, and when it is told: chains of rounds, since that depends on the arm. Before round t are told the
+    rewards of round first[t] (−1: none), after[first[t]], … up to last[t]."""
+
+    chosen: Ints  # (R,): the row
+    first: Ints  # (R + 1,)
+    last: Ints  # (R + 1,)
+    after: Ints  # (R,)
+
+
+@kernel
+def play_rounds(
+    state: Any, log: Log, course: Course, start: int, luck: Floats, longest: float, columns: Floats, score: Floats, x: Floats
+) -> None:
+    """Play on from round ``start``, as far as the luck goes."""
+    d = log.rows.shape[1]
+    for place in range(len(luck)):
+        t = start + place
+        s = course.first[t]
+        while s >= 0:
+            row = course.chosen[s]
+            learn(state, s, log.rows[row], log.rewards[row])
+            s = course.after[s]
+        offered = log.rows[log.starts[t] : log.starts[t + 1]]
+        n = len(offered)
+        arm = decide_rows(
+            state, t, luck, place, offered, longest, columns[: d * n].reshape(d, n), score[: 3 * n].reshape(3, n), x
+        )
+        row = course.chosen[t] = log.starts[t] + arm
+        due = log.due[row]
+        if course.first[due] < 0:
+            course.first[due] = t
+        else:
+            course.after[course.last[due]] = t
+        course.last[due] = t
+
+
+class Replay:
+    """Rounds from a table with the outcome of every arm that was offered.
+
+    ``table``: a Polars frame, or the path of a Parquet or CSV file; a row for each offered arm. Its columns:
+        round: what names a round, one column or several together; the rows of a round stand together.
+        features: the numbers that describe an arm.
+        reward: what the arm brought.
+        known: when that became known. Not given: at once.
+        time: when the round was decided. Not given: the first column of ``round``, if ``known`` is given.
+
+    A reward is told before the first later decision whose time is not before ``known``; if several are due then, in the order
+    of their rounds. Rounds that offer a single arm are left out, and counted in ``dropped``; ``table`` is the rest.
+
+    Rows may stand in any order within a round, but not in one that tells of the outcome, such as that in which flights really
+    departed: who prefers the first would be an oracle. Every table is checked: if always taking the k-th row, or the last,
+    gains more, beyond what a fixed θ on the features explains, than in a random order, a ``LeakWarning`` says so, and what to
+    do. Rows in a fixed order of actions, or sorted by a feature, are sound.
+
+    >>> import polars as pl
+    >>> from driftbandit import Replay, StaticUCB
+    >>> table = pl.DataFrame({"hour": [1, 1, 2, 2], "price": [0.2, 0.9, 0.4, 0.8], "paid": [3.0, 1.0, 2.0, 1.0]})
+    >>> replay = Replay(table, round="hour", features=["price"], reward="paid")
+    >>> replay.best - replay.play(StaticUCB(1))  # regret
+    array([2., 1.])
+    """
+
+    def __init__(
+        self,
+        table: pl.DataFrame | str | Path,
+        *,
+        round: str | Sequence[str],
+        features: Sequence[str],
+        reward: str,
+        known: str | None = None,
+        time: str | None = None,
+    ) -> None:
+        table = table if isinstance(table, pl.DataFrame) else read_table(Path(table))
+        keys = [round] if isinstance(round, str) else list(round)
+        if not keys or not features or isinstance(features, str):
+            raise SettingsError("round must name a column or several, features must be a list of columns")
+        if known is not None and time is None:
+            time = keys[0]
+        self.log, kept = make_log(table, keys, features, reward, time, known)
+        self.table = table.filter(pl.Series(kept))
+        self.longest = validate.longest_row("features", self.log.rows)
+        self.rounds, self.dim = len(self.log.starts) - 1, self.log.rows.shape[1]
+        self.dropped = len(kept) - int(kept.sum())
+        warn_of_leak(self.log)
+
+    @cached_property
+    def best(self) -> Floats:
+        """(R,): the greatest reward offered; who gets it has no regret."""
+        best: Floats = np.maximum.reduceat(self.log.rewards, self.log.starts[:-1])
+        return best
+
+    @cached_property
+    def random(self) -> Floats:
+        """(R,): the mean reward offered: what choosing at random expects."""
+        mean: Floats = np.add.reduceat(self.log.rewards, self.log.starts[:-1]) / np.diff(self.log.starts)
+        return mean
+
+    def fixed(self, ridge: float = 1.0) -> Floats:
+        """(R,): the rewards of the best fixed θ in hindsight, the ridge fit of the whole table."""
+        rows, rewards, starts, _ = self.log
+        theta = np.linalg.solve(rows.T @ rows + validate.positive("ridge", ridge) * np.eye(self.dim), rows.T @ rewards)
+        value = rows @ theta
+        return rewards[[start + int(np.argmax(value[start:stop])) for start, stop in pairwise(starts.tolist())]]
+
+    def play(self, policy: Player, *, replicate: int = 0, progress: Progress | None = None) -> Floats:
+        """(R,): the rewards that a policy gets. It is left as it is; each replicate breaks ties, and draws, anew."""
+        return self.log.rewards[self.choices(policy, replicate=replicate, progress=progress)]
+
+    def choices(self, policy: Player, *, replicate: int = 0, progress: Progress | None = None) -> Ints:
+        """(R,): the rows of ``table`` that a policy chooses."""
+        progress = progress or (lambda rounds: None)
+        if not isinstance(policy, Policy):
+            return self._in_python(copy.deepcopy(policy), progress)
+        if policy.dim != self.dim:
+            raise ValueError(f"policy must have dim = {self.dim}, the number of features, got {policy!r}")
+        if policy.fixed_only:
+            raise ValueError(f"policy must take arms that change, got {policy!r}")
+        policy.check_length(self.longest)
+        return self._compiled(policy.spawn(replicate), progress)
+
+    def _compiled(self, policy: Policy, progress: Progress) -> Ints:
+        chosen, first, last, after = (np.full(self.rounds + 1, -1) for _ in range(4))
+        course, most = Course(chosen, first, last, after), int(np.diff(self.log.starts).max())
+        rest = policy.arm_norm, np.empty(self.dim * most), np.empty(3 * most), np.empty(self.dim)
+        play_on = bind(play_rounds, policy.state, self.log, course, 0, np.empty((0, 4)), *rest)
+        for start in range(0, self.rounds, PAGE):
+            chance = luck(policy.seed, start, min(PAGE, self.rounds - start))
+            play_on(policy.state, self.log, course, start, chance, *rest)
+            progress(len(chance))
+        return chosen[:-1]
+
+    def _in_python(self, player: Player, progress: Progress) -> Ints:
+        rows, rewards, starts, due = self.log
+        chosen = np.empty(self.rounds, np.int64)
+        waiting: dict[int, list[tuple[Any, int]]] = {}  # by the round before which they are told
+        for t, (start, stop) in enumerate(pairwise(starts.tolist())):
+            for decision, row in waiting.pop(t, ()):
+                player.update(decision, float(rewards[row]))
+            decision = player.select(rows[start:stop])
+            row = chosen[t] = start + index_of(decision, rows[start:stop])
+            waiting.setdefault(int(due[row]), []).append((decision, row))
+            progress(1)
+        return chosen
+
+
+def index_of(decision: Any, offered: Floats) -> int:
+    """Which of the arms offered a decision means: by its number, or by the arm."""
+    index: Any = decision if isinstance(decision, Integral) else getattr(decision, "index", None)
+    if index is None:
+        index = next(iter(np.flatnonzero((offered == np.asarray(decision.arm)).all(axis=1))), -1)
+    if not 0 <= index < len(offered):
+        raise ValueError(f"a decision must be one of the {len(offered)} arms offered, got {decision!r}")
+    return int(index)

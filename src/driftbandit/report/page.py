@@ -1,0 +1,74 @@
+"""Figures and tables to one HTML page that needs nothing else: no network, no font, no other file."""
+
+import os
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.figure import Figure
+
+from driftbandit.figures.files import as_svg
+from driftbandit.report.tables import Grid, Verdict
+
+PIXELS_PER_INCH = 96
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A figure in both themes, with the words below it."""
+
+    name: str
+    caption: str
+    light: Figure
+    dark: Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it: paragraphs, verdicts, figures, tables, in this order."""
+
+    heading: str
+    text: Sequence[str] = ()
+    plates: Sequence[Plate] = ()
+    grids: Sequence[Grid] = ()
+    verdicts: Sequence[Verdict] = ()
+
+
+def write_page(path: Path, title: str, lead: str, sections: Sequence[Section], footer: str) -> None:
+    """Write the page; a reader of the path sees the old page or the whole new one."""
+    templates = Environment(
+        loader=PackageLoader("driftbandit", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters["picture"] = _picture
+    templates.filters["pixels"] = _pixels
+    templates.tests["numeric"] = _is_numeric
+    template = templates.get_template("page.html.jinja")
+    text = template.render(title=title, lead=lead, sections=sections, footer=footer)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _picture(figure: Figure) -> str:
+    """As an address: a picture apart, so that names inside one figure never meet those of another."""
+    return "data:image/svg+xml;base64," + b64encode(as_svg(figure).encode()).decode()
+
+
+def _pixels(figure: Figure) -> tuple[int, int]:
+    width, height = figure.get_size_inches()
+    return round(width * PIXELS_PER_INCH), round(height * PIXELS_PER_INCH)
+
+
+def _is_numeric(cell: str) -> bool:
+    return cell.lstrip("+-−≈<> ")[:1].isdigit()

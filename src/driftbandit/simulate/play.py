@@ -1,0 +1,132 @@
+"""Policies × a world × replicates → dynamic regret at checkpoints."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftbandit.core import validate
+from driftbandit.core.random import PAGE
+from driftbandit.core.types import Floats, Ints
+from driftbandit.simulate.loop import Maker, Player, start_run
+from driftbandit.worlds.world import World
+
+
+@dataclass(frozen=True)
+class Result:
+    """Dynamic regret of each policy and replicate at each checkpoint (after so many rounds)."""
+
+    names: tuple[str, ...]
+    checkpoints: Ints  # (m,)
+    regret: Floats  # (policies, replicates, m)
+    seconds: Floats  # (policies, replicates): processor time inside the policy
+
+    @property
+    def mean(self) -> Floats:
+        """(policies, m)"""
+        mean: Floats = self.regret.mean(axis=1)
+        return mean
+
+    @property
+    def std(self) -> Floats:
+        """(policies, m): over replicates; 0 for a single one."""
+        std: Floats = self.regret.std(axis=1, ddof=min(1, self.regret.shape[1] - 1))
+        return std
+
+    def final(self, name: str) -> Floats:
+        """(replicates,): the regret of one policy at the end."""
+        return self.regret[self.names.index(name), :, -1]
+
+
+def play(
+    policies: Mapping[str, Player | Maker] | Sequence[Player] | Player,
+    world: World,
+    *,
+    replicates: int | Iterable[int] = 1,
+    checkpoints: int | Iterable[int] = 100,
+    block: int = PAGE,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Result:
+    """Play every policy in every replicate of the world, all against the same rounds.
+
+    ``policies``: by name, or a list named by how they print; each is left as it is, a fresh one plays each replicate. A
+    function (world, replicate) → policy makes one for each. ``replicates``: how many, or which. ``checkpoints``: how
+    many, evenly spaced, or which. ``progress``: called with the number of rounds just played. Neither ``block`` nor
+    ``threads`` (all processors by default) changes a number.
+    """
+    named = name_policies(policies)
+    validate.whole("block", block)
+    if isinstance(replicates, Iterable):
+        which: Sequence[int] = [validate.whole("replicates", replicate, least=0) for replicate in replicates]
+        validate.whole("the number of replicates", len(which))
+    else:
+        which = range(validate.whole("replicates", replicates))
+    marks = checkpoint_rounds(checkpoints, world.horizon)
+
+    def run(replicate: int) -> tuple[Floats, Floats]:
+        return play_replicate(named, world, replicate, marks, block, progress)
+
+    workers = (os.cpu_count() or 1) if threads is None else validate.whole("threads", threads)
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(run, replicate) for replicate in which]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    regrets, seconds = zip(*(future.result() for future in futures), strict=True)
+    return Result(tuple(named), marks, np.stack(regrets, axis=1), np.stack(seconds, axis=1))
+
+
+def name_policies(policies: Mapping[str, Player | Maker] | Sequence[Player] | Player) -> Mapping[str, Player | Maker]:
+    """By name; a list, or one alone, is named by how each prints."""
+    if isinstance(policies, Mapping):
+        named = policies
+    else:
+        several = policies if isinstance(policies, Sequence) else [policies]
+        named = {repr(policy): policy for policy in several}
+        if len(named) < len(several):
+            raise ValueError("policies must differ in how they print, or be given by name")
+    if not named:
+        raise ValueError("policies must not be empty")
+    return named
+
+
+def play_replicate(
+    policies: Mapping[str, Player | Maker],
+    world: World,
+    replicate: int,
+    marks: Ints,
+    block: int,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Floats, Floats]:
+    runs = [start_run(policy, world, replicate) for policy in policies.values()]
+    regret, seconds = np.empty((len(runs), len(marks))), np.zeros(len(runs))
+    for rounds in world.deal(replicate, block):
+        here = (marks > rounds.start) & (marks <= rounds.start + len(rounds.noise))
+        for k, run in enumerate(runs):
+            if rounds.start == 0:
+                run.meet(rounds)
+            before = time.thread_time()
+            curve = run.play(rounds)
+            seconds[k] += time.thread_time() - before
+            regret[k, here] = curve[marks[here] - rounds.start - 1]
+            if progress:
+                progress(len(curve))
+    return regret, seconds
+
+
+def checkpoint_rounds(checkpoints: int | Iterable[int], horizon: int) -> Ints:
+    """Counts of rounds, ascending, the last at the horizon if evenly spaced."""
+    if isinstance(checkpoints, str) or not isinstance(checkpoints, Iterable):
+        count = min(validate.whole("checkpoints", checkpoints), horizon)
+        return np.array([horizon * (k + 1) // count for k in range(count)], np.int64)
+    marks = np.unique([validate.whole("checkpoints", mark) for mark in checkpoints])
+    if not len(marks) or marks[-1] > horizon:
+        raise ValueError(f"checkpoints must lie between 1 and the horizon {horizon}, got {marks.tolist()}")
+    return marks.astype(np.int64)

@@ -1,0 +1,250 @@
+"""Settings as data: tables of plain values → worlds and policies, with errors that name the key and the nearest one."""
+
+import difflib
+import inspect
+import itertools
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from driftbandit.core import validate
+from driftbandit.core.arms import Ball, Ellipsoid, FixedArms, axes
+from driftbandit.policies import every
+from driftbandit.policies._base.policy import Policy
+from driftbandit.theory.impossibility import theorem_four_arms
+from driftbandit.theory.tuning import early_period, optimal_period
+from driftbandit.worlds import delay, drift, hard_drift, noise
+from driftbandit.worlds.arm_sources import DisjointArms, UnevenArms, UnitArms
+from driftbandit.worlds.world import World
+
+Table = Mapping[str, Any]
+
+# What a world is made of: each part by its kinds, and the parameter that a bare number stands for.
+PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
+    "drift": (
+        {
+            "abrupt": drift.Abrupt,
+            "gradual": drift.Gradual,
+            "seasonal": drift.Seasonal,
+            "constant": drift.Constant,
+            "switching": drift.Switching,
+            "calm-burst": drift.CalmBurst,
+            "random-walk": drift.RandomWalk,
+            "path": drift.Path,
+            "hidden": hard_drift.Hidden,
+            "returning": hard_drift.Returning,
+            "rarer": hard_drift.Rarer,
+            "late": hard_drift.Late,
+            "accelerating": hard_drift.Accelerating,
+            "swaying": hard_drift.Swaying,
+            "breathing": hard_drift.Breathing,
+        },
+        "kind",
+    ),
+    "arms": (
+        {
+            "unit": UnitArms,
+            "uneven": UnevenArms,
+            "disjoint": DisjointArms,
+            "axes": axes,
+            "fixed": FixedArms,
+            "ball": Ball,
+            "ellipsoid": Ellipsoid,
+            "theorem-four": theorem_four_arms,
+        },
+        "count",
+    ),
+    "noise": (
+        {
+            "gaussian": noise.Gaussian,
+            "uniform": noise.Uniform,
+            "rademacher": noise.Rademacher,
+            "student-t": noise.StudentT,
+            "alternating": noise.Alternating,
+            "clicks": noise.Clicks,
+            "counts": noise.Counts,
+        },
+        "scale",
+    ),
+    "delay": (
+        {
+            "fixed": delay.FixedDelay,
+            "uniform": delay.UniformDelay,
+            "geometric": delay.GeometricDelay,
+            "heavy": delay.HeavyDelay,
+            "timeout": delay.Timeout,
+        },
+        "longest",
+    ),
+}
+# What any drift may be made into, by the parameter that asks for it.
+OF_DRIFTS: dict[str, Callable[..., Any]] = {"length": hard_drift.Scaled, "rate": hard_drift.BaseRate}
+DEFAULT_KIND = {"arms": "unit", "noise": "gaussian", "delay": "fixed"}
+WORLD_KEYS = ["group", "dim", "horizon", *PARTS]  # the group is for people: worlds that are summed up together
+
+# The policies that a memory in rounds describes, whatever each calls it.
+MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
+    "RestartUCB": ("period", lambda memory: memory),
+    "WindowUCB": ("window", lambda memory: memory),
+    "WeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
+    "LightWeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
+    "DiscountedTS": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
+}
+TUNINGS = {"theory": optimal_period, "early": early_period}
+# Parameters that are lists themselves, and how deep; what is nested deeper makes a grid.
+DEPTH = {"pool": 1, "change_points": 1, "drift.theta": 2, "arms.arms": 2, "arms.shape": 2}
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be meant; the message names it."""
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}") from None
+
+
+def hint(name: str, known: Iterable[str], likeness: float) -> str:
+    """The nearest known name, or all of them if none is near."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=likeness)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
+def check_keys(where: str, table: Table, known: Iterable[str], required: Iterable[str] = ()) -> None:
+    known = list(known)
+    for key in table:
+        if key not in known:
+            raise SettingsError(f"[{where}] has no key {key!r}; {hint(key, known, 0.5)}")
+    for key in required:
+        if key not in table:
+            raise SettingsError(f"[{where}] must have a key {key!r}")
+
+
+def variants(table: Table, prefix: str = "") -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every combination of the listed values: (the table with one value each, the values that vary by dotted key)."""
+    axes: list[list[tuple[str, Any, dict[str, Any]]]] = []
+    for key, value in table.items():
+        path = prefix + key
+        several = isinstance(value, list) and depth(value) > DEPTH.get(path, 0)
+        if several and not value:
+            raise SettingsError(f"{path} must not be an empty list")
+        axis = []
+        for one in value if several else [value]:
+            varied = {path: one} if several and len(value) > 1 and not isinstance(one, Mapping) else {}
+            inner = variants(one, f"{path}.") if isinstance(one, Mapping) else [(one, {})]
+            for place, (part, more) in enumerate(inner):
+                kind = {path: one.get("kind", place)} if several and isinstance(one, Mapping) else {}
+                axis.append((key, part, {**varied, **kind, **more}))
+        axes.append(axis)
+    return [
+        ({key: value for key, value, _ in choice}, {name: v for _, _, vary in choice for name, v in vary.items()})
+        for choice in itertools.product(*axes)
+    ]
+
+
+def depth(value: Any) -> int:
+    """How deep lists are nested: 0 for a value, 1 for a list of values."""
+    return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
+
+
+def label(name: str, vary: Table) -> str:
+    """The name of a variant: ``restart``, or ``restart period=100``."""
+    return " ".join([name, *(f"{key}={value}" for key, value in vary.items())])
+
+
+def make_world(where: str, table: Table, seed: int) -> World:
+    check_keys(where, table, WORLD_KEYS, required=["drift", "noise", "horizon"])
+    shared = {key: table[key] for key in ("dim", "horizon") if key in table}
+    parts = {part: make_part(f"{where}.{part}", part, table[part], shared) for part in PARTS if part in table}
+    world: World = named(where, World, {**parts, "horizon": table["horizon"], "seed": seed})
+    return world
+
+
+def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
+    kinds, number = PARTS[part]
+    if isinstance(setting, Mapping):
+        table = dict(setting)
+    else:
+        table = {"kind": setting} if isinstance(setting, str) else {number: setting}
+    kind = table.pop("kind", DEFAULT_KIND.get(part))
+    if not isinstance(kind, str) or kind not in kinds:
+        raise SettingsError(f"[{where}] has no kind {kind!r}; {hint(str(kind), kinds, 0.4)}")
+    if part == "delay" and "delay" in table:
+        table["delay"] = make_part(f"{where}.delay", part, table["delay"], shared)
+    makers = [kinds[kind], *(maker for key, maker in OF_DRIFTS.items() if part == "drift" and key in table)]
+    known = [key for maker in makers for key in inspect.signature(maker).parameters if key != "drift"]
+    check_keys(where, table, [*known, *OF_DRIFTS] if part == "drift" else known)
+    made: dict[str, Any] = {}
+    for maker in makers:
+        values = {**shared, **table, **made}
+        made = {part: named(where, maker, {k: values[k] for k in inspect.signature(maker).parameters if k in values})}
+    return made[part]
+
+
+def check_policy_table(where: str, table: Table) -> str:
+    """Check the keys of a policy's table, and return its kind."""
+    kind = table.get("kind", where.rpartition(".")[2])
+    if kind not in every():
+        nearest = hint(str(kind), every(), 0.3)
+        raise SettingsError(f"[{where}] must name a policy by its kind; {kind!r} is none, {nearest}")
+    memory = ["memory", "factor"] if kind in MEMORY else []
+    check_keys(where, table, ["kind", "told", *memory, *inspect.signature(every()[kind]).parameters])
+    return str(kind)
+
+
+def make_policy(where: str, table: Table, world: World, replicate: int | None) -> Policy:
+    """The policy that a table describes, told of the world what it needs: dim, noise, horizon, and what it asks for.
+
+    The noise is its sub-Gaussian scale, or its standard deviation where it has none; ‖θ‖ is told where it is not 1.
+
+    ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length, or "early" for that of the
+    paper's first version; ``factor`` multiplies it.
+    ``told = false`` in the table: told nothing but dim.
+    Without a replicate the path is not walked: enough to see whether the table is sound.
+    """
+    kind = check_policy_table(where, table)
+    given = {key: value for key, value in table.items() if key not in ("kind", "told", "memory", "factor")}
+    known = inspect.signature(every()[kind]).parameters
+    told: dict[str, Any] = {"dim": world.dim}
+    if named(where, validate.flag, {"name": "told", "value": table.get("told", True)}):
+        told |= {"noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
+        told["theta_norm"] = getattr(world.drift, "length", None)
+    if kind in MEMORY and "memory" in table:
+        name, of_memory = MEMORY[kind]
+        told[name] = of_memory(memory_rounds(where, table, world, replicate))
+        if name in given:
+            raise SettingsError(f"[{where}] give memory or {name}, not both")
+    elif "factor" in table:
+        raise SettingsError(f"[{where}] factor multiplies memory, and there is none")
+    if "change_points" in known:
+        told["change_points"] = [] if replicate is None else world.change_points(replicate)
+    arguments = {key: value for key, value in told.items() if key in known and value is not None}
+    policy: Policy = named(where, every()[kind], {**arguments, **given})
+    if policy.dim != world.dim:
+        raise SettingsError(f"[{where}] dim must be {world.dim}, as the world's, got {policy.dim}")
+    return policy
+
+
+def memory_rounds(where: str, table: Table, world: World, replicate: int | None) -> int:
+    memory = table["memory"]
+    if isinstance(memory, str) and memory in TUNINGS:
+        length = 1.0 if replicate is None else world.path_length(replicate)
+        memory = TUNINGS[memory](world.dim, world.horizon, length)
+    elif isinstance(memory, str | Mapping):
+        names = " or ".join(map(repr, TUNINGS))
+        raise SettingsError(f"[{where}] memory must be a number of rounds, or {names}, got {memory!r}")
+    number = named(where, validate.positive, {"name": "memory", "value": memory})
+    factor = named(where, validate.positive, {"name": "factor", "value": table.get("factor", 1)})
+    return max(int(number * factor), 1)
+
+
+def named(where: str, make: Callable[..., Any], arguments: Table) -> Any:
+    """Call, and say in which table a wrong value stands."""
+    try:
+        return make(**arguments)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"[{where}] {error}") from None

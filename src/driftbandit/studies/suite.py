@@ -1,0 +1,162 @@
+"""The suite: contenders against hindsight, world by world, in two stages so that hindsight can be afforded.
+
+First every policy that is tuned in hindsight plays a few replicates; then all replicates are played by those that may yet be
+the best of their class, and by every contender. What is finished is in the ledger, so nothing is played twice.
+"""
+
+import fnmatch
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+import polars as pl
+
+from driftbandit import figures
+from driftbandit.figures.look import DARK, LIGHT
+from driftbandit.report.tables import as_markdown
+from driftbandit.simulate.play import play
+from driftbandit.studies.hindsight import by_world, ratios, summaries
+from driftbandit.studies.settings import MEMORY, SettingsError, hint, make_policy, make_world
+from driftbandit.studies.study import Study, Variant, run_together
+from driftbandit.studies.summary import write_data
+
+SCOUTS = 5  # replicates of the first stage
+SLACK = 1.5  # a variant this many times worse than the best of its class in the first stage is given up
+JUDGED = 30  # replicates of a judgement
+
+Stage = Callable[[str, int], Callable[[int], None]]  # (its name, its rounds) → what is called with rounds just finished
+
+
+def load(
+    file: str | Path | None = None,
+    *,
+    judge: bool = False,
+    replicates: int | None = None,
+    worlds: str = "*",
+    policies: Sequence[str] | None = None,
+    ablation: bool = False,
+) -> Study:
+    """The study of a file, or the one shipped: only worlds that match the pattern, only contenders that are named.
+
+    With ``ablation`` the contenders are AdaptiveUCB and what is left of it without each of its parts.
+
+    To judge is to play ``judge_seed`` instead of ``seed``, and 30 replicates unless told otherwise.
+    """
+    study = Study.from_file(str(files("driftbandit") / "examples" / "suite.toml") if file is None else file)
+    if ablation:
+        hindsight = {policy.name for policy in study.policy_variants if role(policy) != "contender"}
+        kept = {name: table for name, table in study.policies.items() if name in hindsight}
+        parts = tomllib.loads((files("driftbandit") / "examples" / "ablation.toml").read_text(encoding="utf-8"))
+        study = replace(study, policies={**kept, **parts["policies"]})
+    if judge and study.judge_seed is None:
+        raise SettingsError("[study] must have a key 'judge_seed' to be judged")
+    if not any(role(policy) == "tuned" for policy in study.policy_variants):
+        raise SettingsError(f"[policies] must have one with a list of memories and width 1, of {', '.join(MEMORY)}")
+    contenders = list(dict.fromkeys(policy.name for policy in study.policy_variants if role(policy) == "contender"))
+    for name in policies or ():
+        if name not in contenders:
+            raise SettingsError(f"policies has no contender {name!r}; {hint(name, contenders, 0.4)}")
+    chosen = fnmatch.filter(study.worlds, worlds)
+    if not chosen:
+        raise SettingsError(f"worlds has none like {worlds!r}; {hint(worlds.strip('*'), study.worlds, 0.4)}")
+    left_out = set() if policies is None else set(contenders) - set(policies)
+    return replace(
+        study,
+        worlds={name: study.worlds[name] for name in chosen},
+        policies={name: table for name, table in study.policies.items() if name not in left_out},
+        seed=study.judge_seed if judge and study.judge_seed is not None else study.seed,
+        replicates=replicates or (JUDGED if judge else study.replicates),
+    )
+
+
+def role(policy: Variant) -> str:
+    """What a policy is for, as ``ratios`` has it: forgetters with a list of memories, and the oracle, are hindsight."""
+    kind, hindsight = policy.settings["kind"], "memory" in policy.vary and policy.settings["kind"] in MEMORY
+    if not hindsight and kind != "OracleRestartUCB":
+        return "contender"
+    if policy.settings.get("width", 1) != 1:
+        return "wide"
+    return "tuned" if hindsight else "oracle"
+
+
+def run(
+    study: Study,
+    folder: str | Path,
+    *,
+    engine: str = "threads",
+    workers: int | None = None,
+    address: str | None = None,
+    stage: Stage = lambda name, rounds: lambda finished: None,
+) -> pl.DataFrame:
+    """Play both stages into the folder's ledger, and return the ratios."""
+
+    def play_all(name: str, studies: list[Study]) -> None:
+        progress = stage(name, sum(one.rounds() for one in studies))
+        run_together(studies, folder, engine=engine, workers=workers, address=address, progress=progress)
+
+    worlds, few = study.world_variants, min(SCOUTS, study.replicates)
+    hindsight = [policy for policy in study.policy_variants if role(policy) != "contender"]
+    scouts = [in_world(study, world, hindsight, few) for world in worlds]
+    play_all("hindsight, a few replicates of all", scouts)
+    full = [
+        in_world(study, world, worth_playing(hindsight, scout.final()) + contenders(study, world), study.replicates)
+        for world, scout in zip(worlds, scouts, strict=True)
+    ]
+    play_all("contenders and the best of hindsight", full)
+    return ratios(pl.concat([finals(world, one, study) for world, one in zip(worlds, full, strict=True)]))
+
+
+def in_world(study: Study, world: Variant, policies: Sequence[Variant], replicates: int) -> Study:
+    """The same study with one world and these policies: the same cells, so what is finished is found."""
+    return replace(
+        study,
+        worlds={world.label: world.settings},
+        policies={policy.label: policy.settings for policy in policies},
+        replicates=replicates,
+    )
+
+
+def worth_playing(hindsight: Sequence[Variant], final: pl.DataFrame) -> list[Variant]:
+    """Those that may be the best at width 1, or the best at any, and the oracle."""
+    mean = dict(final.group_by("policy").agg(pl.col("regret").mean()).iter_rows())
+    tuned = min(mean[policy.label] for policy in hindsight if role(policy) == "tuned")
+    limit = {"tuned": SLACK * tuned, "wide": 0.0, "oracle": float("inf")}
+    best = SLACK * min(mean.values())
+    return [policy for policy in hindsight if mean[policy.label] <= max(limit[role(policy)], best)]
+
+
+def contenders(study: Study, world: Variant) -> list[Variant]:
+    """Those that can play this world: each is asked for one round of it."""
+    made, able = make_world(world.where, world.settings, study.seed), []
+    for policy in study.policy_variants:
+        if role(policy) == "contender":
+            try:
+                play(make_policy(policy.where, policy.settings, made, None), replace(made, horizon=1), checkpoints=1, threads=1)
+            except ValueError:
+                continue  # such as one that needs fixed arms, where they are fresh
+            able.append(policy)
+    return able
+
+
+def finals(world: Variant, played: Study, study: Study) -> pl.DataFrame:
+    roles = {policy.label: role(policy) for policy in study.policy_variants}
+    return played.final().select(
+        pl.lit(world.settings.get("group", "worlds")).alias("group"),
+        pl.lit(world.label).alias("world"),
+        "policy",
+        pl.col("policy").replace_strict(roles).alias("role"),
+        "replicate",
+        "regret",
+    )
+
+
+def write(folder: Path, table: pl.DataFrame, study: Study) -> None:
+    """Table, settings, a page of Markdown, and the figure in both themes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_data(folder, table, {"study": study.settings(), "scouts": SCOUTS, "slack": SLACK})
+    grids = [*summaries(table), by_world(table)]
+    (folder / "suite.md").write_text("\n".join(map(as_markdown, grids)), encoding="utf-8")
+    for name, theme in (("suite", LIGHT), ("suite-dark", DARK)):
+        figures.save(figures.suite(table, theme=theme), folder, name)

@@ -1,0 +1,62 @@
+"""What people get of a study: its table in a few lines, and as files."""
+
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from driftbandit.report.tables import Grid
+from driftbandit.studies.scaling import fit_exponents
+from driftbandit.studies.study import Study
+
+
+def summaries(study: Study) -> list[Grid]:
+    """For each world: final regret, time and memory of each policy, the best first."""
+    both = ["world", "policy"]
+    last = study.table().filter(pl.col("round") == pl.col("round").max().over(both))
+    regret = last.group_by(both).agg(mean=pl.col("regret").mean(), std=pl.col("regret").std())
+    cost = (
+        study.timing()
+        .group_by(both)
+        .agg(time=1e9 * (pl.col("seconds") / pl.col("rounds")).median(), bytes=pl.col("bytes").first())
+    )
+    rows = regret.join(cost, on=both).sort("mean")
+    return [
+        Grid(
+            ("policy", "final regret, mean ± std", "time a round", "memory"),
+            [
+                (policy, f"{mean:,.0f} ± {std or 0.0:,.0f}", f"{nanoseconds:,.0f} ns", f"{size:,} B")
+                for _, policy, mean, std, nanoseconds, size in rows.filter(world=world.label).iter_rows()
+            ],
+            f"{world.label}: T = {world.settings['horizon']:,}, {study.replicates} replicates",
+        )
+        for world in study.world_variants
+    ]
+
+
+def exponents(study: Study) -> Grid:
+    """How the final regret of each policy grows with the horizon, beside the two rates in question."""
+    return Grid(
+        ("world", "policy", "exponent", "95 % interval", "− 2/3", "− 3/4"),
+        [
+            (world, policy, f"{power:.3f}", f"{low:.3f} … {high:.3f}", f"{power - 2 / 3:+.3f}", f"{power - 3 / 4:+.3f}")
+            for world, policy, power, low, high in fit_exponents(study.final()).iter_rows()
+        ],
+        "final regret ∝ T^exponent",
+    )
+
+
+def write_data(folder: Path, table: pl.DataFrame, about: dict[str, Any]) -> None:
+    """The table as Parquet and CSV, settings and versions as JSON."""
+    table.write_parquet(folder / "table.parquet")
+    table.write_csv(folder / "table.csv")
+    text = json.dumps({**about, "versions": versions()}, indent=2, ensure_ascii=False)
+    (folder / "settings.json").write_text(text + "\n", encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    names = ("driftbandit", "numpy", "numba")
+    return {"Python": platform.python_version(), **{name: version(name) for name in names}}

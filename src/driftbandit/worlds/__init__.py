@@ -1,0 +1,1 @@
+"""What is played against: drifts, arms, noise and delays, dealt in blocks."""

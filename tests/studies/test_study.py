@@ -1,0 +1,297 @@
+"""Studies: errors that name the key, grids, the tidy table, resuming, and every engine giving the same bits."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from common import rounds
+from driftbandit import SettingsError, Study, play
+from driftbandit.paper.settings import experiment
+from driftbandit.studies.engines import run_all
+from driftbandit.studies.scaling import fit_exponents
+from driftbandit.studies.settings import make_policy, make_world
+from driftbandit.studies.study import play_task
+
+T = rounds(2000, 120)
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    return {
+        "name": "small",
+        "horizon": T,
+        "replicates": 3,
+        "checkpoints": 4,
+        "worlds": {
+            "switching": {"drift": {"kind": "switching", "every": 300}, "dim": 3, "noise": 0.1, "arms": 5},
+            "ball": {
+                "drift": "gradual",
+                "noise": {"kind": "uniform", "scale": 0.2},
+                "arms": {"kind": "ball"},
+                "delay": 3,
+            },
+        },
+        "policies": {
+            "RestartUCB": {"memory": ["theory", 100]},
+            "narrow": {"kind": "WindowUCB", "window": 50, "width": 0.3},
+            "BanditOverBandit": {},
+        },
+        **changes,
+    }
+
+
+def test_a_study_is_play_as_data() -> None:
+    study = Study.from_dict(settings()).run()
+    table = study.table()
+    assert table.height == 2 * 4 * 3 * 4
+    world = make_world("w", {**settings()["worlds"]["switching"], "horizon": T}, 0)
+    policy = make_policy("p", {"kind": "RestartUCB", "memory": 100}, world, 1)
+    expected = play({"p": policy}, world, replicates=[1], checkpoints=4).regret[0, 0]
+    rows = table.filter(world="switching", policy="RestartUCB memory=100", replicate=1)
+    assert rows["regret"].to_list() == expected.tolist()
+    assert rows["round"].to_list() == [T // 4, T // 2, 3 * T // 4, T]
+    assert set(table["policy.memory"].to_list()) == {"theory", "100", None}
+    assert study.timing().height == 24
+    assert all(size > 0 for size in study.timing()["bytes"])
+    assert Study.from_dict(study.settings()).settings() == study.settings()
+
+
+def test_lists_make_grids_of_worlds_too() -> None:
+    worlds = {"w": {"drift": {"kind": "switching", "every": [50, 60]}, "noise": [0.1, 0.2, 0.3], "horizon": [T, 2 * T]}}
+    study = Study.from_dict(settings(worlds=worlds, policies={"StaticUCB": {}}))
+    assert len(study.world_variants) == 12
+    assert study.world_variants[-1].label == f"w horizon={2 * T} drift.every=60 noise=0.3"
+
+
+def test_a_list_that_is_one_value_is_no_grid() -> None:
+    study = Study.from_dict(settings(policies={"BanditOverBandit": {"pool": [10, 20, 40]}}))
+    assert len(study.policy_variants) == 1
+    study = Study.from_dict(settings(policies={"BanditOverBandit": {"pool": [[10, 20], [40]]}}))
+    assert len(study.policy_variants) == 2
+
+
+def test_every_form_that_the_example_names() -> None:
+    worlds: dict[str, dict[str, Any]] = {
+        "path": {"drift": {"kind": "path", "theta": [[1.0, 0.0]] * T}, "noise": 0.1},
+        "fixed": {"drift": "gradual", "noise": "rademacher", "arms": {"kind": "fixed", "arms": [[1, 0], [0, 1]]}},
+        "ellipsoid": {"drift": "gradual", "noise": 0.1, "arms": {"kind": "ellipsoid", "shape": [[0.5, 0], [0, 0.2]]}},
+        "several": {"drift": [{"kind": "switching", "every": [20, 30]}, "gradual"], "noise": 0.1},
+        "shapes": {
+            "drift": "gradual",
+            "noise": 0.1,
+            "arms": {"kind": "ellipsoid", "shape": [[[1, 0], [0, 1]], [[0.5, 0], [0, 1]]]},
+        },
+    }
+    study = Study(worlds, {"BanditOverBandit": {"pool": [[2, 4], [8, 16]]}}, horizon=T, replicates=1, checkpoints=1)
+    assert [variant.name for variant in study.world_variants] == ["path", "fixed", "ellipsoid"] + ["several"] * 3 + [
+        "shapes"
+    ] * 2
+    table = study.run().table()
+    assert table.height == 8 * 2
+    assert "pool=[2, 4]" in table["policy"][0]
+    table.write_csv()  # values that are lists must not stop it
+
+
+def test_the_last_round_is_always_noted() -> None:
+    study = Study.from_dict(settings(checkpoints=[10])).run()
+    assert study.table()["round"].unique().sort().to_list() == [10, T]
+    assert study.final()["regret"].min() is not None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"replicate": 3}, r"\[study\] has no key 'replicate'; did you mean 'replicates'"),
+        ({"worlds": {}}, r"\[worlds\] must not be empty"),
+        ({"worlds": {"w": {"drift": "gradual"}}}, r"\[worlds.w\] must have a key 'noise'"),
+        ({"worlds": {"w": {"drift": "gradul", "noise": 1}}}, r"\[worlds.w.drift\] has no kind 'gradul'; did you mean 'grad"),
+        ({"worlds": {"w": {"drift": "gradual", "nose": 1}}}, r"\[worlds.w\] has no key 'nose'; did you mean 'noise'"),
+        (
+            {"worlds": {"w": {"drift": {"kind": "switching", "evry": 3}, "noise": 1}}},
+            r"\[worlds.w.drift\] has no key 'evry'; did you mean 'every'",
+        ),
+        ({"worlds": {"w": {"drift": "gradual", "noise": -1}}}, r"\[worlds.w.noise\] scale must not be negative"),
+        ({"policies": {"RestartUBC": {}}}, r"\[policies.RestartUBC\].*did you mean 'RestartUCB'"),
+        ({"policies": {"RestartUCB": {"perod": 3}}}, r"\[policies.RestartUCB\] has no key 'perod'; did you mean 'period'"),
+        ({"policies": {"RestartUCB": {}}}, r"\[policies.RestartUCB\] period must be given"),
+        ({"policies": {"RestartUCB": {"memory": "theroy"}}}, r"memory must be a number of rounds, or 'theory' or 'early'"),
+        ({"policies": {"RestartUCB": 5}}, r"\[policies\] RestartUCB must be a table"),
+        ({"replicates": 0}, "replicates must be at least 1"),
+        ({"replicates": True}, "replicates must be a whole number"),
+        ({"name": "../evil"}, "name must be a word"),
+        ({"worlds": [1]}, "must be tables"),
+        ({"figure": "scaling"}, "at least two horizons"),
+        ({"checkpoints": "10"}, "checkpoints must be a whole number"),
+        ({"policies": {"RestartUCB": {"memory": []}}}, "memory must not be an empty list"),
+        ({"policies": {"RestartUCB": {"memory": [20, 20]}}}, "'RestartUCB memory=20' stands there twice"),
+        ({"policies": {"RestartUCB": {"period": 5, "factor": 2}}}, "factor multiplies memory, and there is none"),
+        ({"policies": {"RestartUCB": {"period": 5, "memory": 2}}}, "give memory or period, not both"),
+        ({"policies": {"RestartUCB": {"memory": -3}}}, r"\[policies.RestartUCB\] memory must be at least"),
+        ({"policies": {"RestartUCB": {"memory": 3, "factor": "2"}}}, "factor must be a number, got '2'"),
+        ({"policies": {"RestartUCB": {"memory": {"a": 1}}}}, "memory must be a number of rounds"),
+        ({"policies": {"StaticUCB": {"dim": 5}}}, "dim must be 3, as the world's"),
+        ({"worlds": {"w": {"drift": {"kind": {"a": 1}}, "noise": 1}}}, r"\[worlds.w.drift\] has no kind"),
+        ({"figure": "pie"}, "figure must be one of"),
+        ({"checkpoints": [10**9]}, "checkpoints must lie between"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Study.from_dict(settings(**changes))
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("horizon = = 3")
+    with pytest.raises(SettingsError, match=r"broken.toml is not TOML: .*line 1"):
+        Study.from_file(tmp_path / "broken.toml")
+
+
+def test_a_finished_cell_is_never_computed_twice(tmp_path: Path) -> None:
+    played: list[int] = []
+    study = Study.from_dict(settings()).run(tmp_path, progress=played.append)
+    assert played[0] == 0
+    assert sum(played) == study.rounds()
+    again: list[int] = []
+    Study.from_dict(settings()).run(tmp_path, progress=again.append)
+    assert again == [study.rounds()]
+    more = settings()
+    more["policies"]["StaticUCB"] = {}
+    added: list[int] = []
+    larger = Study.from_dict(more).run(tmp_path, progress=added.append)
+    assert added[0] == study.rounds()  # only the new policy is played …
+    assert len(added) == 1 + 6
+    fresh = Study.from_dict(more).run()
+    assert larger.table().equals(fresh.table())  # … and what was there is the same as if played anew
+
+
+def test_changed_settings_never_mix(tmp_path: Path) -> None:
+    Study.from_dict(settings()).run(tmp_path)
+    for changes in ({"seed": 1}, {"horizon": T + 8}, {"checkpoints": 2}):
+        changed = Study.from_dict(settings(**changes)).run(tmp_path)
+        assert changed.table().equals(Study.from_dict(settings(**changes)).run().table())
+
+
+def test_a_study_that_has_not_run_says_so(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="run the study first"):
+        Study.from_dict(settings()).table()
+    study = Study.from_dict(settings()).run(tmp_path)
+    with sqlite3.connect(tmp_path / "cells.sqlite") as base:
+        base.execute("DELETE FROM cells WHERE rowid = 1")
+    with pytest.raises(KeyError):
+        study.table()
+
+
+@pytest.mark.compiled
+def test_killed_ten_times_the_table_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(
+        'name = "killed"\nhorizon = 400_000\nreplicates = 40\ncheckpoints = 5\n'
+        '[worlds.w]\ndrift = "gradual"\nnoise = 0.3\n[policies.RestartUCB]\nmemory = [100, 300]\n[policies.StaticUCB]\n'
+    )
+    command = [sys.executable, "-m", "driftbandit.cli", "compare", str(file), "--out", str(tmp_path / "killed")]
+    expected = Study.from_file(file).run().table()
+    chance = random.Random(0)
+    ledger = tmp_path / "killed" / "cells.sqlite"
+    progress = []
+    for _ in range(10):
+        before, early = count(ledger), chance.random() < 0.2
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not early and count(ledger) == before and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(chance.uniform(0.0, 1.5 if early else 0.2))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        progress.append(count(ledger))
+    assert progress == sorted(progress)
+    subprocess.run(command, check=True, capture_output=True)
+    killed = pl.read_parquet(tmp_path / "killed" / "table.parquet")
+    assert killed.equals(expected)
+    assert count(ledger) == 40 * 3
+    assert 0 < progress[-1] < 120, f"the kills came too early or too late to test anything: {progress}"
+
+
+def count(ledger: Path) -> int:
+    if not ledger.exists():
+        return 0
+    with sqlite3.connect(ledger) as base:
+        try:
+            return int(base.execute("SELECT COUNT(*) FROM cells").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0  # killed before the table was made
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("engine", ["processes", "dask", "ray"])
+def test_every_engine_gives_the_same_table(engine: str) -> None:
+    expected = Study.from_dict(settings()).run().table()
+    assert Study.from_dict(settings()).run(engine=engine, workers=2).table().equals(expected)
+
+
+@pytest.mark.compiled
+def test_dask_survives_a_worker_killed_half_way(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    larger = settings(replicates=12)
+    expected = Study.from_dict(larger).run().table()
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        victims = [worker.process.process.pid for worker in cluster.workers.values()]
+        killed: list[int] = []
+
+        def kill_one(played: int) -> None:
+            if played and not killed:
+                os.kill(victims[0], signal.SIGKILL)
+                killed.append(victims[0])
+
+        study = Study.from_dict(larger).run(tmp_path, engine="dask", address=cluster.scheduler_address, progress=kill_one)
+    assert killed
+    assert study.table().equals(expected)
+
+
+@pytest.mark.compiled
+def test_memory_does_not_grow_with_the_horizon() -> None:
+    script = """
+import resource, sys
+from driftbandit import Study
+worlds = {"w": {"drift": "random-walk", "noise": 0.1, "arms": 5}}
+policies = {"RestartUCB": {"memory": 100}, "WindowUCB": {"memory": 100}}
+for horizon in (100_000, int(sys.argv[1])):
+    Study(worlds, policies, horizon=horizon, replicates=1, checkpoints=10).run(workers=1)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    short, long = (
+        int(subprocess.run([sys.executable, "-c", script, str(horizon)], capture_output=True, text=True, check=True).stdout)
+        for horizon in (100_000, 10_000_000)
+    )
+    assert long < 1.05 * short  # kilobytes; the paths alone of 10⁷ rounds would be 160,000 more
+
+
+def test_engines_are_named() -> None:
+    with pytest.raises(ValueError, match="engine must be one of threads, processes, dask, ray"):
+        list(run_all(play_task, [], engine="cloud"))
+    with pytest.raises(ValueError, match="address is for"):
+        list(run_all(play_task, [], engine="threads", address="tcp://nowhere"))
+
+
+def test_exponents_are_recovered() -> None:
+    rows = [
+        {"world": "w", "policy": "p", "replicate": r, "horizon": T, "regret": 3.0 * T**0.7 * (1 + 0.01 * (r - 5))}
+        for T in (10**3, 10**4, 10**5)
+        for r in range(11)
+    ]
+    fit = fit_exponents(pl.DataFrame(rows)).row(0, named=True)
+    assert fit["exponent"] == pytest.approx(0.7, abs=1e-3)
+    assert fit["low"] < 0.7 < fit["high"]
+    assert fit["high"] - fit["low"] < 0.02
+
+
+def test_the_paper_as_a_study() -> None:
+    study = experiment("abrupt", horizon=T, repetitions=2)
+    assert [variant.name for variant in study.policy_variants][-1] == "OracleRestartUCB"
+    assert len(experiment("gradual", horizon=T, factor=[1, 10], contenders=["WindowUCB"]).policy_variants) == 2
