@@ -1,9 +1,8 @@
 """A declared context: a visitor's fields by name → a vector whose length no visitor can bring above 1."""
 
 import math
-import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +13,7 @@ import numpy as np
 from driftbandit.contexts import data
 from driftbandit.contexts.fields import Field, Pairs
 from driftbandit.contexts.layout import Layout, checked_crosses, checked_fields, lay_out
-from driftbandit.contexts.values import nearest, refusal
+from driftbandit.contexts.values import nearest, refusal, shown
 from driftbandit.core import validate
 from driftbandit.core.types import Floats, Ints
 
@@ -73,20 +72,24 @@ class Context:
     def _pairs(self, fields: Mapping[str, Any], notes: Counter[str] | None) -> list[tuple[int, float]]:
         if type(fields) is not dict and not isinstance(fields, Mapping):
             raise refusal("the fields of a visitor", "a mapping from name to value", fields, "pass a dictionary")
-        scale, told, groups = self._scale, list[str](), list[Pairs]()
+        scale = self._scale
+        told: list[str] = []
+        groups: list[Pairs] = []
         result = [(0, scale)]
         for name, pairs_of, start, default in self._layout.steps:
             value = fields.get(name)
             pairs = self._missing(fields, name, default, told) if value is None else pairs_of(name, value, told)
             groups.append(pairs)
-            result += [(start + place, x * scale) for place, x in pairs]
+            for place, x in pairs:
+                result.append((start + place, x * scale))  # for one or two pairs, cheaper than a comprehension
         if told or len(fields) != len(groups):
             self._refuse_unknown(fields)
         for start, first, rest in self._layout.products:
-            pairs = groups[first]
+            crossed: Sequence[tuple[int, float]] = groups[first]
             for other, size in rest:
-                pairs = tuple([(i * size + j, x * y) for i, x in pairs for j, y in groups[other]])
-            result += [(start + place, x * scale) for place, x in pairs]
+                crossed = [(i * size + j, x * y) for i, x in crossed for j, y in groups[other]]
+            for place, x in crossed:
+                result.append((start + place, x * scale))
         if notes is not None and told:  # only now, when nothing can be refused any more
             notes.update(told)
         return result
@@ -94,7 +97,7 @@ class Context:
     def _missing(self, fields: Mapping[str, Any], name: str, default: Pairs | None, told: list[str]) -> Pairs:
         if default is None:
             self._refuse_unknown(fields)  # a name misspelt is both missing and unknown, and this says how to spell it
-            raise ValueError(f"{name} is missing, got {reprlib.repr(dict(fields))}: pass it, or declare a default for it")
+            raise ValueError(f"{name} is missing, got {shown(dict(fields))}: pass it, or declare a default for it")
         told.append(f"{name} missing")
         return default
 
@@ -103,8 +106,8 @@ class Context:
             return
         for name, value in fields.items():
             if name not in self.fields:
-                hint = f"{nearest(name, self.fields)} Declare it, leave it out, or say extra='ignore'"
-                raise ValueError(f"{name!r} is no field of this context, got {reprlib.repr(value)} for it; {hint}")
+                what = f"{shown(name)} is no field of this context ({nearest(name, self.fields)}), got {shown(value)} for it"
+                raise ValueError(f"{what}: leave it out, declare it, or say extra='ignore'")
 
     def to_dict(self) -> data.Plain:
         """As plain data, which JSON and TOML can hold."""

@@ -1,19 +1,13 @@
-"""Kinds of fields: each turns one value into a few (place, value) pairs whose squares sum to at most 1.
-
-What it had to bend on the way (a number clipped, a level unknown) it appends to ``notes``.
-"""
+"""Kinds of fields: each turns a value into a few (place, value) pairs of length at most 1, and notes what it bends."""
 
 import math
-import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import Any, ClassVar
 
-import numpy as np
-
-from driftbandit.contexts.values import Level, is_level_like, level, levels, number, refusal
+from driftbandit.contexts.values import Level, as_text, is_level_like, level, levels, number, refusal, shown, text
 from driftbandit.core import validate
 
 Pairs = tuple[tuple[int, float], ...]
@@ -68,7 +62,7 @@ class Number(Field):
         if low >= high:
             raise ValueError(f"low must be less than high, got low = {low:g} and high = {high:g}")
         if log and low < 0:
-            raise ValueError(f"low must not be negative where log=True, got {low:g}: shift the numbers, or leave log out")
+            raise ValueError(f"low must not be negative where log=True, got {low:g}: leave log out, or shift the numbers")
         base, span = (math.log1p(low), math.log1p(high) - math.log1p(low)) if log else (low, high - low)
         if log and span < LEAST_BEND:
             raise ValueError(f"log=True bends nothing between {low:g} and {high:g}: leave it out, or use a smaller unit")
@@ -148,7 +142,7 @@ class Category(Field):
             accepted = "text" if isinstance(example, str) else "a whole number"
             raise refusal(name, accepted, value, f"its levels are such as {example!r}, so convert it first")
         if not self.other:
-            raise refusal(name, f"one of {reprlib.repr(list(self._places))}", value, "declare that level, or say other=True")
+            raise refusal(name, f"one of {shown(list(self._places))}", value, "declare that level, or say other=True")
         notes.append(f"{name} unknown")
         return ((len(self._places), 1.0),)
 
@@ -181,7 +175,7 @@ class Hashed(Field):
 
     kind = "hashed"
     buckets: int
-    default: Level | None = None
+    default: str | int | None = None
     labels: tuple[str, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -189,12 +183,10 @@ class Hashed(Field):
         if buckets > MOST_BUCKETS:
             raise ValueError(f"buckets must be at most {MOST_BUCKETS:,}, got {buckets:,}: each is a column")
         validate.settle(self, buckets=buckets, labels=tuple(f"#{bucket}" for bucket in range(buckets)))
-        self._settle_default(level)
+        self._settle_default(lambda name, value: text(name, as_text(name, value), least=0))
 
     def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
         if type(value) is not str:
-            if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
-                raise refusal(name, "text or a whole number", value, "pass the id itself, such as 'home' or 17")
-            value = str(value)
+            value = as_text(name, value)
         digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return ((int.from_bytes(digest, "little") % self.buckets, 1.0),)
+        return ((int.from_bytes(digest) % self.buckets, 1.0),)

@@ -3,6 +3,7 @@
 import difflib
 import math
 import reprlib
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,14 +14,22 @@ from driftbandit.core import validate
 Level = str | int
 
 
+def shown(value: object) -> str:
+    """Shortened, for a message."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # Python refuses to write a number of thousands of digits
+        return f"{type(value).__name__} too long to show"
+
+
 def refusal(name: str, accepted: str, value: object, advice: str) -> ValueError:
-    return ValueError(f"{name} must be {accepted}, got {reprlib.repr(value)}: {advice}")
+    return ValueError(f"{name} must be {accepted}, got {shown(value)}: {advice}")
 
 
 def nearest(name: object, known: Iterable[str]) -> str:
     """The nearest known name, or all of them if none is near."""
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1)
+    near = difflib.get_close_matches(name if isinstance(name, str) else "", names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(map(repr, names)) or 'none'}"
 
 
@@ -39,9 +48,9 @@ def number(name: str, value: Any) -> float:
     return result
 
 
-def text(name: str, value: Any) -> str:
-    """Not empty, and such as a file can hold."""
-    if not isinstance(value, str) or not value:
+def text(name: str, value: Any, least: int = 1) -> str:
+    """Of at least so many letters, and such as a file can hold."""
+    if not isinstance(value, str) or len(value) < least:
         raise refusal(name, "text, and not empty", value, "write it as a string")
     try:
         value.encode()
@@ -50,10 +59,20 @@ def text(name: str, value: Any) -> str:
     return str(value)
 
 
+def as_text(name: str, value: Any) -> str:
+    """Of text or a whole number, however large."""
+    try:
+        if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
+            raise ValueError
+        return str(value)
+    except ValueError:  # or a number of thousands of digits
+        raise refusal(name, "text or a whole number", value, "pass the id itself, such as 'home' or 17") from None
+
+
 def level(name: str, value: Any) -> Level:
     """Text or a whole number."""
     if isinstance(value, str):
-        return text(name, value)
+        return text(name, value, least=0)
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise refusal(name, "text or a whole number", value, "write it as a string, or declare a Number or a Flag")
     return validate.whole(name, value, least=-validate.MOST)
@@ -71,7 +90,7 @@ def levels(name: str, values: Any) -> tuple[Level, ...]:
         raise refusal(name, "at least one", values, "list them, or use Hashed for ids that cannot be listed")
     if len({type(value) for value in known}) > 1:
         raise refusal(name, "all text or all whole numbers", known, "write every one as a string")
-    if twice := [value for value in known if known.count(value) > 1]:
+    if twice := [value for value, count in Counter(known).items() if count > 1]:
         raise ValueError(f"{name} must differ, got {twice[0]!r} twice: leave one out")
     return known
 
