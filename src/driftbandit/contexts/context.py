@@ -1,0 +1,149 @@
+"""A declared context: a visitor's fields by name → a vector whose length no visitor can bring above 1."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from driftbandit.contexts import data
+from driftbandit.contexts.fields import Field, Pairs
+from driftbandit.contexts.layout import Layout, checked_crosses, checked_fields, lay_out
+from driftbandit.contexts.values import nearest, refusal, shown
+from driftbandit.core import validate
+from driftbandit.core.types import Floats, Ints
+
+ROOM = 1.0 - 1e-12  # for the rounding of a sum of squares
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Context:
+    """What is known of a visitor, declared: fields by name, and crosses, the products of two or more of them.
+
+    The vector holds a constant, then the columns of each field, then those of each cross. Each of these groups has length
+    at most 1, and all are divided by the root of their number. ``extra="ignore"`` passes over what is not declared.
+
+    >>> from driftbandit.contexts.fields import Category, Flag
+    >>> visitor = Context({"device": Category(["phone", "desktop"]), "returning": Flag()})
+    >>> visitor.columns
+    ('constant', 'device=phone', 'device=desktop', 'device=other', 'returning')
+    >>> visitor.encode({"device": "phone", "returning": True}).round(3).tolist()
+    [0.577, 0.577, 0.0, 0.0, 0.577]
+    """
+
+    fields: Mapping[str, Field]
+    crosses: Iterable[Iterable[str]] = ()
+    extra: str = "refuse"
+    columns: tuple[str, ...] = field(init=False)
+    _layout: Layout = field(init=False)
+    _scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        fields = checked_fields(self.fields)
+        crosses = checked_crosses(self.crosses, fields)
+        extra = validate.choice("extra", self.extra, ["refuse", "ignore"])
+        layout = lay_out(fields, crosses)
+        scale = ROOM / math.sqrt(layout.groups)
+        validate.settle(self, fields=MappingProxyType(fields), crosses=crosses, extra=extra)
+        validate.settle(self, columns=layout.columns, _layout=layout, _scale=scale)
+
+    @property
+    def dim(self) -> int:
+        return len(self.columns)
+
+    def encode(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> Floats:
+        """The vector. ``notes`` counts what was bent: "basket clipped", "country unknown", "hour missing"."""
+        pairs = self._pairs(fields, notes)
+        vector = np.zeros(len(self.columns))
+        view: Any = vector.data  # a third of the price of writing through NumPy
+        for place, value in pairs:
+            view[place] = value
+        return vector
+
+    def encode_sparse(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> tuple[Ints, Floats]:
+        """The same as the columns that may not be 0, in rising order, and what stands there."""
+        places, values = zip(*self._pairs(fields, notes), strict=True)
+        return np.array(places, np.int64), np.array(values)
+
+    def _pairs(self, fields: Mapping[str, Any], notes: Counter[str] | None) -> list[tuple[int, float]]:
+        if type(fields) is not dict and not isinstance(fields, Mapping):
+            raise refusal("the fields of a visitor", "a mapping from name to value", fields, "pass a dictionary")
+        scale = self._scale
+        told: list[str] = []
+        groups: list[Pairs] = []
+        result = [(0, scale)]
+        for name, pairs_of, start, default in self._layout.steps:
+            value = fields.get(name)
+            pairs = self._missing(fields, name, default, told) if value is None else pairs_of(name, value, told)
+            groups.append(pairs)
+            for place, x in pairs:
+                result.append((start + place, x * scale))  # for one or two pairs, cheaper than a comprehension
+        if told or len(fields) != len(groups):
+            self._refuse_unknown(fields)
+        for start, first, rest in self._layout.products:
+            crossed: Sequence[tuple[int, float]] = groups[first]
+            for other, size in rest:
+                crossed = [(i * size + j, x * y) for i, x in crossed for j, y in groups[other]]
+            for place, x in crossed:
+                result.append((start + place, x * scale))
+        if notes is not None and told:  # only now, when nothing can be refused any more
+            notes.update(told)
+        return result
+
+    def _missing(self, fields: Mapping[str, Any], name: str, default: Pairs | None, told: list[str]) -> Pairs:
+        if default is None:
+            self._refuse_unknown(fields)  # a name misspelt is both missing and unknown, and this says how to spell it
+            raise ValueError(f"{name} is missing, got {shown(dict(fields))}: pass it, or declare a default for it")
+        told.append(f"{name} missing")
+        return default
+
+    def _refuse_unknown(self, fields: Mapping[str, Any]) -> None:
+        if self.extra == "ignore":
+            return
+        for name, value in fields.items():
+            if name not in self.fields:
+                what = f"{shown(name)} is no field of this context ({nearest(name, self.fields)}), got {shown(value)} for it"
+                raise ValueError(f"{what}: leave it out, declare it, or say extra='ignore'")
+
+    def to_dict(self) -> data.Plain:
+        """As plain data, which JSON and TOML can hold."""
+        return data.to_plain(*self._value())
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """What ``to_dict`` gave, as a context again."""
+        return cls(**data.from_plain(plain))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """From a .toml or .json file that holds such plain data."""
+        return cls.from_dict(data.read(path))
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits, which differ where the plain data do: by them a saved policy knows its context."""
+        return data.fingerprint(self.to_dict())
+
+    def _value(self) -> tuple[dict[str, Field], Any, str]:
+        return dict(self.fields), self.crosses, self.extra
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._value()
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        assert isinstance(other, Context)
+        return self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        fields, crosses, extra = self._value()
+        more = f", crosses={list(crosses)!r}" * bool(crosses) + f", extra={extra!r}" * (extra != "refuse")
+        return f"Context({fields!r}{more})"

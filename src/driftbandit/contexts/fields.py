@@ -1,0 +1,192 @@
+"""Kinds of fields: each turns a value into a few (place, value) pairs of length at most 1, and notes what it bends."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from hashlib import blake2b
+from typing import Any, ClassVar
+
+from driftbandit.contexts.values import Level, as_text, is_level_like, level, levels, number, refusal, shown, text
+from driftbandit.core import validate
+
+Pairs = tuple[tuple[int, float], ...]
+NO: Pairs = ()
+YES: Pairs = ((0, 1.0),)
+FLAGS = {False: NO, True: YES}  # and so 0 and 1, and NumPy's own
+GRID = 1.5 * 2.0**22  # adding it and taking it away rounds to 30 binary places, where the last bit of a libm does not show
+SHY = 1.0 - 2.0**-30  # so that a sine and a cosine, rounded, still lie within the circle
+LEAST_BEND = 1e-3  # a logarithm that spans less is a straight line
+MOST_BUCKETS = 1_000_000
+
+
+class Field(ABC):
+    """One field of a context. ``default`` stands in for a missing value; without one, a missing value is an error."""
+
+    kind: ClassVar[str]
+    labels: tuple[str, ...]  # what follows the field's name in the name of each of its columns
+    default: Any
+
+    @abstractmethod
+    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
+        """The places among its own columns that may not be 0, and what stands there."""
+
+    def given(self) -> dict[str, Any]:
+        """The parameters that are not as by default."""
+        parts = [part for part in fields(self) if part.init]  # type: ignore[arg-type]  # every kind is a dataclass
+        return {part.name: value for part in parts if (value := getattr(self, part.name)) != part.default}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
+
+    def _settle_default(self, check: Callable[[str, Any], Any]) -> None:
+        if self.default is not None:
+            validate.settle(self, default=check("default", self.default))
+
+
+@dataclass(frozen=True, repr=False)
+class Number(Field):
+    """A number, clipped to low … high and scaled to −1 … 1; with ``log`` on a logarithmic scale, for sizes such as prices."""
+
+    kind = "number"
+    labels = ("",)
+    low: float
+    high: float
+    log: bool = False
+    default: float | None = None
+    _base: float = field(init=False, compare=False)
+    _span: float = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        low, high, log = validate.real("low", self.low), validate.real("high", self.high), validate.flag("log", self.log)
+        if low >= high:
+            raise ValueError(f"low must be less than high, got low = {low:g} and high = {high:g}")
+        if log and low < 0:
+            raise ValueError(f"low must not be negative where log=True, got {low:g}: leave log out, or shift the numbers")
+        base, span = (math.log1p(low), math.log1p(high) - math.log1p(low)) if log else (low, high - low)
+        if log and span < LEAST_BEND:
+            raise ValueError(f"log=True bends nothing between {low:g} and {high:g}: leave it out, or use a smaller unit")
+        validate.settle(self, low=low, high=high, _base=base, _span=span)
+        self._settle_default(self._inside)
+
+    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
+        if not (type(value) in (float, int) and self.low <= value <= self.high):
+            value = self._clipped(name, number(name, value), notes)
+        if self.log:
+            return ((0, 2.0 * ((math.log1p(value) - self._base) / self._span) - 1.0 + GRID - GRID),)
+        return ((0, 2.0 * ((value - self._base) / self._span) - 1.0),)
+
+    def _clipped(self, name: str, value: float, notes: list[str]) -> float:
+        inside = min(max(value, self.low), self.high)
+        if inside != value:
+            notes.append(f"{name} clipped")
+        return inside
+
+    def _inside(self, name: str, value: Any) -> float:
+        result = number(name, value)
+        if not self.low <= result <= self.high:
+            raise ValueError(f"{name} must lie between low = {self.low:g} and high = {self.high:g}, got {result:g}")
+        return result
+
+
+@dataclass(frozen=True, repr=False)
+class Cyclic(Field):
+    """A number on a circle, as sine and cosine: ``Cyclic(24)`` for the hour, ``Cyclic(7)`` for the weekday."""
+
+    kind = "cyclic"
+    labels = (" (sin)", " (cos)")
+    period: float
+    default: float | None = None
+
+    def __post_init__(self) -> None:
+        validate.settle(self, period=validate.positive("period", self.period))
+        self._settle_default(number)
+
+    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
+        if type(value) is not float or not math.isfinite(value):
+            value = number(name, value)
+        angle = math.tau * (value % self.period / self.period)
+        return (0, (math.sin(angle) + GRID - GRID) * SHY), (1, (math.cos(angle) + GRID - GRID) * SHY)
+
+
+@dataclass(frozen=True, repr=False)
+class Category(Field):
+    """One of some levels, all text or all whole numbers; any other goes to a column of its own, unless ``other=False``."""
+
+    kind = "category"
+    levels: Iterable[Level]
+    other: bool = True
+    default: Level | None = None
+    labels: tuple[str, ...] = field(init=False, compare=False)
+    _places: dict[Any, Pairs] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        known = levels("levels", self.levels)
+        if validate.flag("other", self.other) and "other" in known:
+            raise ValueError("levels must not contain 'other', which the unknown are called: rename it, or say other=False")
+        labels = tuple(f"={each}" for each in known) + ("=other",) * self.other
+        validate.settle(self, levels=known, labels=labels, _places={each: ((i, 1.0),) for i, each in enumerate(known)})
+        self._settle_default(self._accepted)
+
+    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
+        try:
+            return self._places[value]
+        except KeyError:
+            return self._unknown(name, value, notes)
+        except TypeError:
+            raise refusal(name, "text or a whole number", value, "pass one value that can be looked up") from None
+
+    def _unknown(self, name: str, value: Any, notes: list[str]) -> Pairs:
+        example = next(iter(self._places))
+        if not is_level_like(value, example):
+            accepted = "text" if isinstance(example, str) else "a whole number"
+            raise refusal(name, accepted, value, f"its levels are such as {example!r}, so convert it first")
+        if not self.other:
+            raise refusal(name, f"one of {shown(list(self._places))}", value, "declare that level, or say other=True")
+        notes.append(f"{name} unknown")
+        return ((len(self._places), 1.0),)
+
+    def _accepted(self, name: str, value: Any) -> Level:
+        self.pairs(name, value, [])
+        return level(name, value)
+
+
+@dataclass(frozen=True, repr=False)
+class Flag(Field):
+    """True or false, as 1 or 0."""
+
+    kind = "flag"
+    labels = ("",)
+    default: bool | None = None
+
+    def __post_init__(self) -> None:
+        self._settle_default(lambda name, value: self.pairs(name, value, []) is YES)
+
+    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
+        try:
+            return FLAGS[value]
+        except (KeyError, TypeError):
+            raise refusal(name, "true or false, or 1 or 0", value, "convert it first, or declare a Category") from None
+
+
+@dataclass(frozen=True, repr=False)
+class Hashed(Field):
+    """Ids too many to list: each falls into one of the buckets, the same on every machine; two ids may share one."""
+
+    kind = "hashed"
+    buckets: int
+    default: str | int | None = None
+    labels: tuple[str, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        buckets = validate.whole("buckets", self.buckets, least=2)
+        if buckets > MOST_BUCKETS:
+            raise ValueError(f"buckets must be at most {MOST_BUCKETS:,}, got {buckets:,}: each is a column")
+        validate.settle(self, buckets=buckets, labels=tuple(f"#{bucket}" for bucket in range(buckets)))
+        self._settle_default(lambda name, value: text(name, as_text(name, value), least=0))
+
+    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
+        if type(value) is not str:
+            value = as_text(name, value)
+        digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return ((int.from_bytes(digest) % self.buckets, 1.0),)

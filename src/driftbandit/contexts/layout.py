@@ -1,0 +1,108 @@
+"""Where the columns of a context lie: a constant, then each field's group, then each cross's."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from driftbandit.contexts.fields import Field, Pairs
+from driftbandit.contexts.values import nearest, refusal, text
+
+MOST_COLUMNS = 1_000_000
+Crosses = tuple[tuple[str, ...], ...]
+
+
+class Step(NamedTuple):
+    """One field, ready to encode."""
+
+    name: str
+    pairs: Callable[[str, Any, list[str]], Pairs]
+    start: int  # its first column
+    default: Pairs | None
+
+
+class Product(NamedTuple):
+    """One cross, ready to encode: fields by their position, whose pairs are multiplied."""
+
+    start: int
+    first: int
+    rest: tuple[tuple[int, int], ...]  # each with its number of columns
+
+
+class Layout(NamedTuple):
+    """What the encoding of a visitor walks along."""
+
+    columns: tuple[str, ...]
+    groups: int
+    steps: tuple[Step, ...]
+    products: tuple[Product, ...]
+
+
+def lay_out(fields: Mapping[str, Field], crosses: Crosses) -> Layout:
+    sizes = {name: len(field.labels) for name, field in fields.items()}
+    groups = [1, *sizes.values(), *(math.prod(sizes[name] for name in cross) for cross in crosses)]
+    if sum(groups) > MOST_COLUMNS:
+        count = f"{MOST_COLUMNS:,} columns, got {sum(groups):,}"
+        raise ValueError(f"a context must have at most {count}: declare fewer levels, buckets or crosses")
+    starts = itertools.accumulate(groups)
+    steps = [make_step(name, field, next(starts)) for name, field in fields.items()]
+    products = [make_product(cross, sizes, next(starts)) for cross in crosses]
+    return Layout(column_names(fields, crosses), len(groups), tuple(steps), tuple(products))
+
+
+def make_step(name: str, field: Field, start: int) -> Step:
+    default = None if field.default is None else field.pairs(name, field.default, [])
+    return Step(name, field.pairs, start, default)
+
+
+def make_product(cross: tuple[str, ...], sizes: dict[str, int], start: int) -> Product:
+    positions = {name: position for position, name in enumerate(sizes)}
+    return Product(start, positions[cross[0]], tuple((positions[name], sizes[name]) for name in cross[1:]))
+
+
+def column_names(fields: Mapping[str, Field], crosses: Crosses) -> tuple[str, ...]:
+    own = {name: [name + label for label in field.labels] for name, field in fields.items()}
+    names = ["constant", *itertools.chain(*own.values())]
+    for cross in crosses:
+        names += [" × ".join(parts) for parts in itertools.product(*(own[name] for name in cross))]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two columns would be called {twice!r}: rename a field or a level")
+    return tuple(names)
+
+
+def checked_fields(fields: Mapping[str, Field] | Iterable[tuple[str, Field]]) -> dict[str, Field]:
+    """From a mapping, or from pairs of a name and a field."""
+    try:
+        pairs = [(name, field) for name, field in (fields.items() if isinstance(fields, Mapping) else fields)]
+    except (TypeError, ValueError):
+        raise refusal("fields", "a mapping from name to field", fields, "such as {'returning': Flag()}") from None
+    known: dict[str, Field] = {}
+    for name, field in pairs:
+        if not isinstance(field, Field):
+            raise refusal(f"field {name!r}", "a declared field", field, "such as Number(0, 1), Category([...]) or Flag()")
+        if text("the name of a field", name) in known:
+            raise ValueError(f"field {name!r} is declared twice: leave one out, or rename it")
+        known[str(name)] = field
+    return known
+
+
+def checked_crosses(crosses: Iterable[Iterable[str]], fields: Mapping[str, Field]) -> Crosses:
+    """Each of two or more different fields, no two of the same fields."""
+    try:
+        given = list(crosses)
+        if any(isinstance(cross, str) for cross in (crosses, *given)):  # it would fall into letters
+            raise TypeError
+        known = tuple(tuple(cross) for cross in given)
+    except TypeError:
+        raise refusal("crosses", "a list of lists of field names", crosses, "such as [('country', 'device')]") from None
+    for cross in known:
+        for name in cross:
+            if not isinstance(name, str) or name not in fields:
+                raise ValueError(f"cross {cross!r} names an undeclared field {name!r}; {nearest(name, fields)}")
+        if len(cross) < 2 or len(set(cross)) < len(cross):
+            raise refusal("a cross", "of two or more different fields", cross, "name others, or leave it out")
+    for first, second in itertools.combinations(known, 2):
+        if set(first) == set(second):
+            raise ValueError(f"cross {second!r} is declared twice: leave one out")
+    return tuple(tuple(str(name) for name in cross) for cross in known)
