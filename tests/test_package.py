@@ -21,11 +21,12 @@ ROOT = Path(__file__).parent.parent
 
 PUBLIC = """
     Abrupt Accelerating AdaptiveUCB Alternating AssumptionWarning Ball BanditOverBandit BaseRate Block Breathing CalmBurst
-    Clicks Constant Counts CusumUCB Decision DelayArray DetectUCB DetectionAugmentedUCB DiscountedTS DisjointArms Ellipsoid
-    Estimate FixedArms FixedDelay Gaussian GeometricDelay Gradual HeavyDelay Hidden Late LeakWarning LightWeightUCB Master
-    NoiseArray OracleRestartUCB Path Policy Rademacher RandomWalk Rarer Replay RestartUCB Result Returning Scaled Seasonal
-    SettingsError StaticUCB StudentT Study Swaying Switching Timeout UnevenArms Uniform UniformDelay UnitArms WeightUCB
-    WindowUCB World axes checks figures play theory
+    Category Choice Chooser Clicks Constant Context Counts CusumUCB Cyclic Decision DelayArray DetectUCB
+    DetectionAugmentedUCB DiscountedTS DisjointArms Ellipsoid Estimate FixedArms FixedDelay Flag Gaussian GeometricDelay
+    Gradual Hashed HeavyDelay Hidden Late LeakWarning LightWeightUCB Master NoiseArray Number OracleRestartUCB Path Policy
+    Rademacher RandomWalk Rarer Replay RestartUCB Result Returning Scaled Seasonal SettingsError StaticUCB StudentT Study
+    Swaying Switching Timeout Transformed UnevenArms Uniform UniformDelay UnitArms WeightUCB WindowUCB World axes checks
+    figures play theory
 """
 
 PROBE = """

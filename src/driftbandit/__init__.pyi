@@ -1,6 +1,15 @@
 from . import checks as checks
 from . import figures as figures
 from . import theory as theory
+from .contexts.chooser import Choice as Choice
+from .contexts.chooser import Chooser as Chooser
+from .contexts.context import Context as Context
+from .contexts.fields import Category as Category
+from .contexts.fields import Cyclic as Cyclic
+from .contexts.fields import Flag as Flag
+from .contexts.fields import Hashed as Hashed
+from .contexts.fields import Number as Number
+from .contexts.transformed import Transformed as Transformed
 from .core.arms import Ball as Ball
 from .core.arms import Ellipsoid as Ellipsoid
 from .core.arms import FixedArms as FixedArms

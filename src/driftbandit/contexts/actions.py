@@ -1,0 +1,145 @@
+"""Actions by name, and how one of them in a context becomes an arm: parameters of its own, shared ones, or both."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from driftbandit.core import validate
+from driftbandit.core.types import Floats
+
+MODELS = ("disjoint", "shared", "hybrid")
+PLAIN = np.ones(1)  # the features of an action that has none
+
+
+@dataclass
+class Actions:
+    """Names, in the order of their places; a place once taken stays with its name.
+
+    Parameters:
+        features: each action's own vector of features, all of one size and at most of length 1, or none.
+        places: how many actions there can be in all, those to come included.
+    """
+
+    names: list[str]
+    features: dict[str, Floats] = field(default_factory=dict)
+    places: int = 0
+    removed: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, actions: Sequence[str] | Mapping[str, Any], places: int | None) -> "Actions":
+        if isinstance(actions, str) or not isinstance(actions, Sequence | Mapping):
+            raise ValueError(f"actions must be a list of names, or a mapping from names to features, got {actions!r}")
+        if not actions:
+            raise ValueError("actions must name at least one action, got none")
+        made = cls([], {}, validate.whole("places", max(len(actions), 1) if places is None else places))
+        for name in actions:
+            made.add(name, actions[name] if isinstance(actions, Mapping) else None)
+        return made
+
+    @property
+    def feature_count(self) -> int:
+        return len(next(iter(self.features.values()), PLAIN))
+
+    @property
+    def active(self) -> list[str]:
+        return [name for name in self.names if name not in self.removed]
+
+    def add(self, name: str, features: Any = None) -> None:
+        """A new action, or one that was removed and comes back with what is known of it."""
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"an action must be a name, got {name!r}")
+        if name in self.removed:
+            self.removed.discard(name)
+            return
+        if name in self.names:
+            raise ValueError(f"action {name!r} is defined twice: give each action a name of its own")
+        if len(self.names) >= self.places:
+            raise ValueError(
+                f"no place is left for action {name!r}: all {self.places} are taken; make the chooser with more places"
+            )
+        vector = self._checked(name, features)
+        self.names.append(name)
+        if vector is not None:
+            self.features[name] = vector
+
+    def remove(self, name: str) -> None:
+        """Offer it no more; what is known of it stays."""
+        self.place(name)
+        if self.active == [name]:
+            raise ValueError(f"action {name!r} is the only one left: add another before it is removed")
+        self.removed.add(name)
+
+    def place(self, name: str) -> int:
+        if name not in self.names or name in self.removed:
+            raise ValueError(f"unknown action {name!r}: the actions are {', '.join(map(repr, self.active))}")
+        return self.names.index(name)
+
+    def features_of(self, name: str) -> Floats:
+        return self.features.get(name, PLAIN)
+
+    def _checked(self, name: str, features: Any) -> Floats | None:
+        if features is None:
+            if self.features:
+                raise ValueError(f"action {name!r} has no features, but the others have {self.feature_count}: give it as many")
+            return None
+        vector = validate.array(f"the features of action {name!r}", features, 1)
+        if (self.names and len(vector) != self.feature_count) or (self.names and not self.features):
+            expected = self.feature_count if self.features else "no"
+            raise ValueError(f"action {name!r} has {len(vector)} features, but the others have {expected}")
+        if not np.linalg.norm(vector) <= 1.0 + 1e-9:
+            raise ValueError(
+                f"the features of action {name!r} must be at most of length 1, got {np.linalg.norm(vector):g}: scale them"
+            )
+        return vector
+
+
+@dataclass(frozen=True)
+class ArmLayout:
+    """Which columns an arm has: features × context if parameters are shared, one block per action if it has its own."""
+
+    model: str
+    context: Sequence[str]  # names of the context's columns
+    features: int
+    places: int
+
+    def __post_init__(self) -> None:
+        if self.model not in MODELS:
+            raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}, got {self.model!r}")
+
+    @property
+    def shared(self) -> int:
+        """How many columns all actions share."""
+        return 0 if self.model == "disjoint" else self.features * len(self.context)
+
+    @property
+    def own(self) -> int:
+        """How many columns an action has to itself."""
+        return 0 if self.model == "shared" else len(self.context)
+
+    @property
+    def dim(self) -> int:
+        return self.shared + self.places * self.own
+
+    @property
+    def scale(self) -> float:
+        """So that an arm is at most of length 1."""
+        return math.sqrt(0.5) if self.shared and self.own else 1.0
+
+    def fill(self, row: Floats, place: int, features: Floats, context: Floats) -> None:
+        """The arm of an action in a context, into a row of zeros."""
+        context = self.scale * context
+        if self.shared:
+            row[: self.shared] = np.multiply.outer(features, context).ravel() if len(features) > 1 else features[0] * context
+        if self.own:
+            start = self.shared + place * self.own
+            row[start : start + self.own] = context
+
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """A name for every column."""
+        features = [""] if self.features == 1 else [f"feature {k} × " for k in range(self.features)]
+        shared = [f"{feature}{column}" for feature in features for column in self.context] if self.shared else []
+        taken = [*names, *(f"place {k}" for k in range(len(names), self.places))]
+        return [*shared, *(f"{name}: {column}" for name in taken for column in self.context if self.own)]
