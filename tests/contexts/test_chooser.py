@@ -47,7 +47,7 @@ def test_it_decides_as_the_policy_does_on_arms_made_by_hand(model: str, featured
         reward = math.sin(n) + (choice.action == "red")
         chooser.update(choice, reward)
         twin.update(decision, reward)
-    assert np.array_equal(twin.estimate().theta, chooser.policy.estimate().theta)
+    assert np.allclose(twin.estimate().theta, chooser.policy.estimate().theta, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("policy", [StaticUCB, AdaptiveUCB])
