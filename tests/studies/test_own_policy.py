@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import forgetful
 from common import rounds
 from driftbandit import Gaussian, Gradual, SettingsError, Study, World, play
 from driftbandit.checks import CHECKS, check_policy
@@ -177,3 +178,24 @@ def test_the_command_finds_it_in_the_current_directory_and_an_edited_one_plays_a
         assert done.returncode == 0, done.stderr
         final.append(pl.read_parquet(tmp_path / "out" / "table.parquet")["regret"][-1])
     assert final[0] == final[1] != final[2]
+
+
+PROBE = """
+from my_forgetful import ForgetfulUCB
+policy = ForgetfulUCB(2, period=1)  # forgets in every round
+for _ in range(20):
+    policy.update(policy.select([[1.0, 0.0]]), 0.5)
+print(policy.state.start[0])
+"""
+
+
+@pytest.mark.compiled
+def test_an_edited_one_is_compiled_anew(tmp_path: Path) -> None:
+    """Machine code is kept on disk, and numba would not see the edit."""
+    source = Path(forgetful.__file__).read_text()
+    started = []
+    for edited in (source, source.replace("luck[3] < state.chance", "luck[3] < -state.chance")):
+        (tmp_path / "my_forgetful.py").write_text(edited)
+        done = subprocess.run([sys.executable, "-c", PROBE], cwd=tmp_path, capture_output=True, text=True, check=True)
+        started.append(done.stdout.strip())
+    assert started == ["19", "0"]
