@@ -1,6 +1,7 @@
 """Conformance: what anyone may expect of a policy, as checks that any policy can be put through.
 
-A policy under check is any object with ``select(arms)`` → decision (with ``arm``) and ``update(decision, reward)``.
+A policy under check is any player, as ``driftbandit.simulate.player`` defines it. The checks ask for more than ``play`` does:
+that bad input is refused and changes nothing, and that copies are independent and have luck of their own.
 """
 
 import contextlib
@@ -8,12 +9,14 @@ import copy
 import pickle
 import tempfile
 from collections.abc import Callable
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from driftbandit.core.types import Floats
+from driftbandit.simulate.player import chosen_arm
 
 Check = Callable[[Any, int], None]
 
@@ -21,7 +24,7 @@ CHECKS: dict[str, Check] = {}
 
 
 class CheckFailed(AssertionError):
-    """A policy does not keep a promise; the message names the check."""
+    """A policy does not keep every promise; the message names each check that failed, and why."""
 
 
 def check(function: Check) -> Check:
@@ -30,7 +33,7 @@ def check(function: Check) -> Check:
 
 
 def check_policy(policy: Any, dim: int | None = None) -> list[str]:
-    """Put a fresh policy through every check; return their names, or raise CheckFailed at the first that fails.
+    """Put a fresh policy through every check; return their names, or raise CheckFailed with all that fail.
 
     The policy itself is left as it is: each check works on a deep copy. Arms are at most of unit length.
 
@@ -38,13 +41,25 @@ def check_policy(policy: Any, dim: int | None = None) -> list[str]:
     >>> len(check_policy(RestartUCB(3, period=100))) == len(CHECKS)
     True
     """
-    dim = policy.dim if dim is None else dim
+    dim = getattr(policy, "dim", None) if dim is None else dim
+    if dim is None:
+        raise ValueError(f"dim must be given, since {type(policy).__name__} has no attribute of that name")
+    failed = {}
     for name, function in CHECKS.items():
         try:
             function(copy.deepcopy(policy), dim)
         except Exception as error:
-            raise CheckFailed(f"{name}: {function.__doc__} [{type(error).__name__}: {error}]") from error
+            failed[name] = error
+    if failed:
+        lines = [f"{name}: {promise(CHECKS[name])} [{type(error).__name__}: {error}]" for name, error in failed.items()]
+        heading = f"{type(policy).__name__} fails {len(failed)} of {len(CHECKS)} checks"
+        raise CheckFailed("\n".join([heading, *lines])) from ExceptionGroup(heading, list(failed.values()))
     return list(CHECKS)
+
+
+def promise(function: Check) -> str:
+    """The first line of what a check says."""
+    return (function.__doc__ or "").partition("\n")[0]
 
 
 def length_of(policy: Any) -> float:
@@ -68,10 +83,11 @@ def play(policy: Any, dim: int, rounds: int, seed: int = 0) -> list[Floats]:
     rng = np.random.default_rng(seed)
     theta = directions(rng, 1, dim)[0]
     chosen = []
-    for _ in range(rounds):
-        decision = policy.select(some_arms(policy, rng, 8, dim))
-        policy.update(decision, float(decision.arm @ theta + 0.1 * rng.standard_normal()))
-        chosen.append(np.array(decision.arm))
+    for t in range(rounds):
+        arms = some_arms(policy, rng, 8, dim)
+        decision = policy.select(arms)
+        chosen.append(np.array(chosen_arm(decision, arms, dim, policy, t)))
+        policy.update(decision, float(chosen[-1] @ theta + 0.1 * rng.standard_normal()))
     return chosen
 
 
@@ -97,19 +113,20 @@ def expect_refusal(policy: Any, dim: int, what: str, method: str, *arguments: ob
 
 @check
 def chooses_an_offered_arm(policy: Any, dim: int) -> None:
-    """The chosen arm is one of those offered, whatever their number."""
+    """The chosen arm is one of those offered, whatever their number; its number and the arm itself, if told both, agree."""
     rng = np.random.default_rng(1)
-    for n in (1, 2, 5, 50, 3):
+    for t, n in enumerate((1, 2, 5, 50, 3)):
         arms = some_arms(policy, rng, n, dim)
         decision = policy.select(arms)
-        expect(any(np.array_equal(decision.arm, arm) for arm in arms), f"chose no offered arm of {n}")
+        arm = chosen_arm(decision, arms, dim, policy, t)
+        expect(np.array_equal(getattr(decision, "arm", arm), arm), f"{decision!r} has the number of another arm, {arm}")
         policy.update(decision, 0.5)
 
 
 @check
 def same_seed_same_choices(policy: Any, dim: int) -> None:
-    """Two copies that see the same choose the same."""
-    expect_same_future(policy, copy.deepcopy(policy), dim, "copies chose differently")
+    """Two copies that see the same choose the same: luck comes from a generator that each has for itself."""
+    expect_same_future(policy, copy.deepcopy(policy), dim, "a deep copy that was played alike chose differently")
 
 
 @check
@@ -128,10 +145,10 @@ def learns_from_rewards(policy: Any, dim: int) -> None:
     rng = np.random.default_rng(3)
     theta = directions(rng, 1, dim)[0]
     earned = average = 0.0
-    for _ in range(600):
+    for t in range(600):
         arms = some_arms(policy, rng, 10, dim)
         decision = policy.select(arms)
-        reward = float(decision.arm @ theta)
+        reward = float(chosen_arm(decision, arms, dim, policy, t) @ theta)
         policy.update(decision, reward)
         earned, average = earned + reward, average + float((arms @ theta).mean())
     expect(earned > average + 30.0 * length_of(policy), f"earned {earned:.0f} in 600 rounds, random choice about {average:.0f}")
@@ -139,11 +156,13 @@ def learns_from_rewards(policy: Any, dim: int) -> None:
 
 @check
 def a_decision_is_used_once(policy: Any, dim: int) -> None:
-    """A second reward for a decision, and one for a decision of another policy, are refused."""
+    """A second reward for a decision, and one for a decision of another policy, are refused; a bare number is never used up."""
     arms = some_arms(policy, np.random.default_rng(4), 6, dim)
     other = copy.deepcopy(policy)
     decision = policy.select(arms)
     policy.update(decision, 0.3)
+    if isinstance(decision, Integral):
+        return
     expect_refusal(policy, dim, "a used decision", "update", decision, 0.3)
     for _ in range(5):
         stranger = other.select(arms)

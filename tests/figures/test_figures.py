@@ -19,14 +19,17 @@ from matplotlib.patches import Rectangle
 from matplotlib.path import Path as MarkPath
 from matplotlib.text import Annotation, Text
 
-from driftbandit import figures
+from driftbandit import RestartUCB, figures
 from driftbandit.core.types import Floats
-from driftbandit.figures.look import DARK, FIXED, LIGHT, Theme, contrast, ink, kin_pens, pens_of, spread
+from driftbandit.figures.look import DARK, LIGHT, Theme, contrast, ink, kin_pens, own_pens, pen, pens_of, spread
 from driftbandit.report.page import Plate, Section, write_page
 from driftbandit.report.tables import Grid, Verdict
 
 pytestmark = pytest.mark.compiled
 
+FIXED = (
+    "OracleRestartUCB", "RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB", "BanditOverBandit", "AdaptiveUCB", "DetectUCB",
+)  # fmt: skip
 POLICIES = list(FIXED[:5])
 WORLDS = ["abrupt", "gradual"]
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -185,6 +188,21 @@ def test_restarts_marks_every_restart_and_change() -> None:
     assert [points(path)[0, 0] for path in marks["the world changes"]] == [400]
     assert [points(path)[:, 0].min() for path in marks["every other epoch"]] == [250, 750]
     assert figures.restarts(one_run(), [], []).axes
+
+
+class Plain(RestartUCB):
+    """No pen of its own, so not that of its base."""
+
+
+class Copycat(RestartUCB):
+    pen = 1
+
+
+def test_policies_wear_their_own_pens() -> None:
+    assert {name: entry for name, entry in own_pens().items() if name in FIXED} == {name: k for k, name in enumerate(FIXED)}
+    pens = pens_of(["Plain", "Copycat", "RestartUCB"], LIGHT)
+    assert pens == {"Plain": pen(0, LIGHT), "Copycat": pen(2, LIGHT), "RestartUCB": pen(1, LIGHT)}
+    assert pens_of(["Copycat"], LIGHT) == {"Copycat": pen(1, LIGHT)}
 
 
 def test_pens_are_fixed_by_name_and_never_shared() -> None:

@@ -4,7 +4,7 @@ import copy
 import json
 import pickle
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -30,9 +30,13 @@ from driftbandit import (
     WindowUCB,
 )
 from driftbandit.checks import CHECKS, CheckFailed, check_policy
+from driftbandit.core.kinds import is_ours
 from driftbandit.core.random import luck
+from driftbandit.policies import every
 from driftbandit.policies._base.confident import ConfidentPolicy
 from driftbandit.policies._base.saved import leaves
+from driftbandit.policies._base.verbs import begin
+from driftbandit.policies._evidence.policy import EvidencePolicy
 from naive import NaiveBob, twin_of
 
 
@@ -66,9 +70,101 @@ class Stubborn:
         pass
 
 
-def test_conformance_names_the_promise_that_is_broken() -> None:
-    with pytest.raises(CheckFailed, match="learns_from_rewards"):
-        check_policy(Stubborn())
+def failures(policy: Any, dim: int = 2) -> dict[str, str]:
+    with pytest.raises(CheckFailed) as failed:
+        check_policy(policy, dim)
+    heading, *lines = str(failed.value).splitlines()
+    assert heading == f"{type(policy).__name__} fails {len(lines)} of {len(CHECKS)} checks"
+    assert isinstance(failed.value.__cause__, ExceptionGroup)
+    assert len(failed.value.__cause__.exceptions) == len(lines)
+    return dict(line.split(": ", 1) for line in lines)
+
+
+def test_conformance_names_every_promise_that_is_broken() -> None:
+    broken = ["learns_from_rewards", "a_decision_is_used_once", "bad_arms_are_refused", "bad_rewards_are_refused"]
+    assert list(failures(Stubborn())) == broken
+    with pytest.raises(ValueError, match="dim must be given, since object has no attribute"):
+        check_policy(object())
+
+
+class Numbered:
+    """One of ours that tells no more than an arm's number, as far as that goes."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def select(self, arms: Any) -> Any:
+        self.decision = self.policy.select(arms)
+        return self.decision.index
+
+    def update(self, decision: int, reward: float) -> None:
+        self.policy.update(self.decision, reward)
+
+    def __copy__(self) -> "Numbered":
+        return copy.deepcopy(self)
+
+
+def test_conformance_takes_bare_numbers_as_play_does() -> None:
+    late = failures(Numbered(StaticUCB(2, noise=0.1)))
+    assert list(late) == ["rewards_may_come_late_and_in_any_order"]  # a number does not tell its round
+
+
+class Wrong(Numbered):
+    def select(self, arms: Any) -> Any:
+        return super().select(arms) - len(arms)
+
+
+class Torn(Numbered):
+    def select(self, arms: Any) -> Any:
+        decision = self.policy.select(arms)
+        return driftbandit.Decision(0, decision.index, np.zeros(2))
+
+
+def test_conformance_refuses_what_play_refuses_and_what_contradicts_itself() -> None:
+    assert "Wrong.select must return an arm: one of those 1 offered" in failures(Wrong(StaticUCB(2)))["chooses_an_offered_arm"]
+    assert "has the number of another arm" in failures(Torn(StaticUCB(2)))["chooses_an_offered_arm"]
+
+
+CASINO = np.random.default_rng(0)
+
+
+class Gambler(Stubborn):
+    """Its luck is not its own: every copy draws from the same generator."""
+
+    def select(self, arms: Any) -> Any:
+        return int(CASINO.integers(len(arms)))
+
+
+def test_conformance_notices_luck_that_copies_share() -> None:
+    assert "a deep copy that was played alike chose differently" in failures(Gambler())["same_seed_same_choices"]
+
+
+def test_every_kind_is_a_policy_that_can_be_made() -> None:
+    ours = [name for name, kind in every().items() if is_ours(kind)]
+    assert sorted(ours) == sorted({type(policy).__name__ for policy in every_policy(2, fixed=True).values()})
+    with pytest.raises(TypeError, match="abstract"):
+        EvidencePolicy(2)  # type: ignore[abstract]
+
+
+def test_a_state_that_lacks_a_verb_is_refused_by_name() -> None:
+    class Idle(NamedTuple):
+        ridge: int
+
+    with pytest.raises(TypeError, match=r"Idle has no way to begin: register one with @begin.of\(Idle\)"):
+        begin(Idle(0), 0, np.zeros(4))
+
+
+def test_no_policy_of_a_users_own_takes_the_name_of_ours() -> None:
+    def define(name: str, module: str) -> type:
+        return type(name, (StaticUCB,), {"__module__": module})
+
+    with pytest.raises(TypeError, match=r"mine.WindowUCB must have another name.*driftbandit.policies.window.WindowUCB"):
+        define("WindowUCB", "mine")
+    assert every()["WindowUCB"] is WindowUCB
+    first, second = define("Evening", "mine"), define("Evening", "mine")  # as in a notebook
+    assert every()["Evening"] is second is not first
+    with pytest.raises(TypeError, match=r"mine.Evening must have another name.*driftbandit.policies.evening.Evening"):
+        define("Evening", "driftbandit.policies.evening")
 
 
 @pytest.mark.parametrize("kind", FIXED_KINDS)

@@ -94,7 +94,7 @@ def test_any_player_plays_as_ours_do() -> None:
 
         def update(self, decision: Any, reward: float) -> None: ...
 
-    with pytest.raises(ValueError, match=r"a decision must be one of the . arms offered"):
+    with pytest.raises(ValueError, match=r"Outside.select must return an arm: one of those . offered.*in round 0 it returned"):
         replay.play(Outside())
 
 

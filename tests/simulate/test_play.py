@@ -1,5 +1,6 @@
 """The loop: the same numbers however it is run, for ours and for anyone's policies."""
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -276,8 +277,80 @@ class Liar(Greedy):
 
 
 def test_an_arm_that_was_not_offered_is_refused() -> None:
-    with pytest.raises(ValueError, match="one of those offered"):
+    with pytest.raises(
+        ValueError, match=r"Liar.select must return an arm: one of those 20 offered.*in round 0 it returned Deci"
+    ):
         play({"liar": Liar()}, World(Gradual(), Gaussian(0.1), 10))
+
+
+class Says:
+    """Says this in the third round, and before that what is right."""
+
+    def __init__(self, what: Any) -> None:
+        self.what, self.told = what, list[Any]()
+
+    def select(self, arms: Any) -> Any:
+        return SimpleNamespace(arm=np.array([0.3, 0.4])) if len(self.told) < 2 else self.what
+
+    def update(self, decision: Any, reward: float) -> None:
+        self.told.append(decision)
+
+
+OFFERED = [[0.3, 0.4], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [-1, 2, True, 1.0, None, "0", [0.3, 0.4], (0.3, 0.4), np.array([0.3, 0.4]), np.int64(-1), SimpleNamespace(index=2)]
+    + [SimpleNamespace(arm=arm) for arm in (0.3, [0.3], [[0.3, 0.4]], [0.3, 0.5], ["a", "b"], [np.nan, 0.4], None)],
+    ids=repr,
+)
+def test_what_is_no_arm_is_refused_with_player_round_and_value(what: Any) -> None:
+    world = World(Gradual(), Gaussian(0.1), 10, OFFERED)
+    with pytest.raises(ValueError, match=r"Says.select must return an arm: one of those 2 offered.*in round 2 it ret") as error:
+        play({"p": Says(what)}, world)
+    assert str(error.value).endswith(repr(what))
+    ball = World(Gradual(), Gaussian(0.1), 10, Ball(0.5))
+    if getattr(what, "arm", None) != [0.3, 0.5]:
+        with pytest.raises(ValueError, match=r"must return an arm: one of Ball\(radius=0.5\), 2 numbers.*in round 2"):
+            play({"p": Says(what)}, ball)
+
+
+def test_an_arm_outside_the_ball_is_refused() -> None:
+    world = World(Gradual(), Gaussian(0.1), 10, Ball(0.5))
+    play({"p": Says(SimpleNamespace(arm=[0.0, 0.5]))}, world)
+    with pytest.raises(ValueError, match="in round 2"):
+        play({"p": Says(SimpleNamespace(arm=[0.0, 0.51]))}, world)
+
+
+@pytest.mark.parametrize("what", [0, np.int8(0), SimpleNamespace(arm=[0.3, 0.4]), SimpleNamespace(index=0, arm=None)], ids=repr)
+def test_an_arm_is_meant_by_number_or_by_itself(what: Any) -> None:
+    player = Says(what)
+    world = World(Gradual(), Gaussian(0.1), 10, OFFERED)
+    first = play({"p": lambda world, replicate: player, "zero": Says(0)}, world).regret
+    np.testing.assert_array_equal(first[0], first[1])
+    assert player.told[-1] is what
+
+
+class Dealer(Says):
+    def spawn(self, replicate: int) -> "Dealer":
+        return Dealer(replicate)
+
+
+def test_a_player_that_can_spawn_has_luck_of_its_own_in_each_replicate() -> None:
+    world = World(Gradual(), Gaussian(0.1), 10, OFFERED)
+    dealt = play({"p": Dealer(None)}, world, replicates=2).regret[0]
+    for replicate in (0, 1):
+        np.testing.assert_array_equal(
+            dealt[replicate], play({"p": Says(replicate)}, world, replicates=[replicate]).regret[0, 0]
+        )
+    assert dealt[0, -1] != dealt[1, -1]
+
+
+@pytest.mark.parametrize("what", [5, object(), lambda world, replicate: 5, SimpleNamespace(select=print)])
+def test_what_cannot_play_is_refused(what: Any) -> None:
+    with pytest.raises(ValueError, match="policies must have the methods select and update, got"):
+        play({"p": what}, World(Gradual(), Gaussian(0.1), 10))
 
 
 def used_policy(world: World, replicate: int) -> Policy:

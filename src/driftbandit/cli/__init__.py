@@ -17,6 +17,8 @@ from driftbandit.cli.suite import add_suite
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
+    if "" not in sys.path:
+        sys.path.append("")  # a policy of one's own may be a file in the current directory
     try:
         return int(chosen.run(chosen) or 0)
     except KeyboardInterrupt:

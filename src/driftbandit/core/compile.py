@@ -7,13 +7,17 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
 from numba import config
+from numba.core.caching import FunctionCache
+from numba.core.types import BaseNamedTuple
 from numba.extending import overload
 from platformdirs import user_cache_path
+
+from driftbandit.core.kinds import is_ours
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,6 +65,24 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _COUNTED, _UNCOUNTED = {**_OPTIONS, "_nrt": True}, {**_OPTIONS, "_nrt": False}
 
 
+class KernelCache(FunctionCache):
+    """Machine code on disk, but not that for a state of a user's own: an edit of how it begins or learns would go unnoticed."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return super().load_overload(sig, target_context) if all(map(is_kept, sig)) else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if all(map(is_kept, sig)):
+            super().save_overload(sig, data)
+
+
+def is_kept(kind: Any) -> bool:
+    """Whether every named tuple in a type is of this package."""
+    if isinstance(kind, BaseNamedTuple) and not is_ours(kind.instance_class):
+        return False
+    return all(map(is_kept, getattr(kind, "types", ())))
+
+
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile on first use, without the GIL, and keep on disk. Plain loops on float64 arrays; allocates nothing."""
     return _compiled(function, _UNCOUNTED)
@@ -75,8 +97,10 @@ def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, 
     # numba reads the folder once, here; other users of numba in this process keep their own.
     kept, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)
     try:
-        compiled: Callable[P, R] = numba.njit(cache=_CACHED, **options)(function)
-        return compiled
+        compiled = numba.njit(**options)(function)
+        if _CACHED:
+            compiled._cache = KernelCache(function)
+        return cast(Callable[P, R], compiled)
     finally:
         config.CACHE_DIR = kept
 

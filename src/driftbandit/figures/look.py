@@ -12,17 +12,6 @@ from scipy.optimize import isotonic_regression
 
 from driftbandit.core.types import Floats
 
-FIXED = (
-    "OracleRestartUCB",
-    "RestartUCB",
-    "WindowUCB",
-    "WeightUCB",
-    "StaticUCB",
-    "BanditOverBandit",
-    "AdaptiveUCB",
-    "DetectUCB",
-)
-
 Dash = str | tuple[float, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = (
     (0, (1, 1)),
@@ -40,7 +29,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a figure. The palette follows ``FIXED``."""
+    """Colours of a figure. The palette follows the policies' own ``pen``."""
 
     page: str
     text: str
@@ -85,11 +74,24 @@ def pen(entry: int, theme: Theme) -> Pen:
     )
 
 
+def own_pens() -> dict[str, int]:
+    """The policies that say themselves which pen is theirs (none has that of its base), ours first."""
+    from driftbandit.core.kinds import is_ours
+    from driftbandit.policies import every  # a second of numba, for those who draw policies
+
+    kinds = sorted(every().items(), key=lambda item: not is_ours(item[1]))
+    return {name: entry for name, kind in kinds if (entry := vars(kind).get("pen")) is not None}
+
+
 def pens_of(names: Sequence[str], theme: Theme) -> dict[str, Pen]:
-    """The fixed pen of every known name; the others take the entries left free, in order of appearance."""
-    taken = {FIXED.index(name) for name in names if name in FIXED}
-    free: Iterator[int] = (entry for entry in count() if entry not in taken)
-    return {name: pen(FIXED.index(name) if name in FIXED else next(free), theme) for name in dict.fromkeys(names)}
+    """Every policy's own pen; the others take the entries left free, in order of appearance."""
+    own, owner = own_pens(), dict[int, str]()
+    for name in own:
+        if name in names:
+            owner.setdefault(own[name], name)
+    entries = {name: entry for entry, name in owner.items()}
+    free: Iterator[int] = (entry for entry in count() if entry not in owner)
+    return {name: pen(entries[name] if name in entries else next(free), theme) for name in dict.fromkeys(names)}
 
 
 def kin_pens(names: Sequence[str], theme: Theme) -> dict[str, Pen]:

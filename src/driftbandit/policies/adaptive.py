@@ -36,6 +36,7 @@ class AdaptiveUCB(EvidencePolicy):
     doubt: float = DOUBT
 
     memories: ClassVar[Sequence[int]] = [4, 10, 25, 63, 157, 391, 977, 2442]
+    pen = 6
 
     def _rule(self) -> Rule:
         self.doubt = validate.not_negative("doubt", self.doubt)

@@ -67,6 +67,8 @@ class BanditOverBandit(ConfidentPolicy):
     pool: Sequence[int] | None = None
     episode: int | None = None
 
+    pen = 5
+
     def _new_state(self) -> BobState:
         if self.horizon is None:
             raise ValueError("horizon must be given: the episodes' length and the meta-learner's rate follow from it")

@@ -23,6 +23,7 @@ class DetectUCB(EvidencePolicy):
     probe: float = 0.1
 
     memories: ClassVar[Sequence[int]] = [4, 32, 256]
+    pen = 7
 
     def _rule(self) -> Rule:
         return Rule(self._kappa, DOUBT, self.refuted, self.probe, self.noise_known, endless=True)

@@ -11,7 +11,7 @@ from driftbandit.core.counter import key_of, normals
 from driftbandit.core.linalg import add_rows
 from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy
 from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies.weight import WeightState, new_state
 
@@ -72,6 +72,8 @@ class DiscountedTS(ConfidentPolicy):
 
     discount: float | None = None
     path_length: float | None = None
+
+    remembers = DISCOUNT
 
     def _new_state(self) -> SampleState:
         base = new_state(self)

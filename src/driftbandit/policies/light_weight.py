@@ -10,7 +10,7 @@ from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import invert, times
 from driftbandit.core.ridge import METRIC, THETA, B, Confidence, Ridge, V, new_ridge, radius, rescore
 from driftbandit.core.types import Floats, Ints
-from driftbandit.policies._base.confident import ConfidentPolicy, tuned_discount
+from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy, tuned_discount
 from driftbandit.policies._base.verbs import begin, learn
 
 
@@ -71,6 +71,8 @@ class LightWeightUCB(ConfidentPolicy):
 
     discount: float | None = None
     path_length: float | None = None
+
+    remembers = DISCOUNT
 
     def _new_state(self) -> LightWeightState:
         self.discount = tuned_discount(self)

@@ -11,6 +11,7 @@ from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import OBSERVED, Confidence, Ridge, absorb, clear, new_ridge, radius
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
+from driftbandit.policies._base.policy import Memory
 from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import optimal_period
 
@@ -74,6 +75,9 @@ class RestartUCB(ConfidentPolicy):
     period: int | None = None
     path_length: float | None = None
 
+    remembers = Memory("period")
+    pen = 1
+
     def _new_state(self) -> RestartState:
         self.period = validate.whole("period", tuned(self, "period", optimal_period))
         return new_state(self, self.period)
@@ -82,6 +86,8 @@ class RestartUCB(ConfidentPolicy):
 @dataclass(repr=False, eq=False, kw_only=True)
 class StaticUCB(ConfidentPolicy):
     """Never forget: LinUCB as in Abbasi-Yadkori et al. (2011). Right only if the world stands still."""
+
+    pen = 4
 
     def _new_state(self) -> RestartState:
         return new_state(self, NEVER)
@@ -92,6 +98,8 @@ class OracleRestartUCB(ConfidentPolicy):
     """Forget everything at the change points it is told: the rounds, counted from 0, in which a new θ begins."""
 
     change_points: Sequence[int]
+
+    pen = 0
 
     def _new_state(self) -> RestartState:
         points = [validate.whole("change_points", point) for point in list(self.change_points)]

@@ -20,7 +20,7 @@ from driftbandit.core.ridge import (
     rescore,
 )
 from driftbandit.core.types import Floats, Ints
-from driftbandit.policies._base.confident import ConfidentPolicy, tuned_discount
+from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy, tuned_discount
 from driftbandit.policies._base.verbs import begin, learn
 
 DATA2, INVERSE, PRODUCT = 0, 1, 2
@@ -108,6 +108,9 @@ class WeightUCB(ConfidentPolicy):
 
     discount: float | None = None
     path_length: float | None = None
+
+    remembers = DISCOUNT
+    pen = 3
 
     def _new_state(self) -> WeightState:
         return new_state(self)

@@ -10,6 +10,7 @@ from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
+from driftbandit.policies._base.policy import Memory
 from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import optimal_window
 
@@ -126,6 +127,9 @@ class WindowUCB(ConfidentPolicy):
 
     window: int | None = None
     path_length: float | None = None
+
+    remembers = Memory("window")
+    pen = 2
 
     def _new_state(self) -> WindowState:
         self.window = validate.whole("window", tuned(self, "window", optimal_window))

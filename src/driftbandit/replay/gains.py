@@ -3,7 +3,6 @@
 Dimensions: P policies, B blocks of time (days, say) that are resampled whole.
 """
 
-import inspect
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +14,11 @@ import polars as pl
 
 from driftbandit.core import validate
 from driftbandit.core.types import Floats, Ints
-from driftbandit.policies import every
 from driftbandit.policies._base.policy import Policy
 from driftbandit.replay.replay import Progress, Replay
 from driftbandit.report.tables import Grid
-from driftbandit.studies.settings import MEMORY, SettingsError, check_policy_table, hint, label, named, variants
+from driftbandit.studies.kinds import memory_of, parameters, player_class
+from driftbandit.studies.settings import SettingsError, check_policy_table, hint, label, named, variants
 
 RESAMPLES = 2000
 RANDOM, FIXED, BEST = "random", "hindsight: one θ", "hindsight: best arm"
@@ -38,18 +37,19 @@ def make_policies(
     for name, table in tables.items():
         where = f"policies.{name}"
         for settings, vary in variants(table):
-            kind = check_policy_table(where, settings)
+            player = player_class(check_policy_table(where, settings))
+            takes, memory = parameters(player), memory_of(player)
             if not settings.keys().isdisjoint(extra):
                 raise SettingsError(f"[{where}] told and factor are for worlds that know themselves, a log does not")
-            given: dict[str, Any] = {"dim": dim, "seed": seed}
+            known: dict[str, Any] = {"dim": dim, "seed": seed}
             if named(where, validate.flag, {"name": "told", "value": settings.get("told", True)}):
-                takes = inspect.signature(every()[kind]).parameters
-                given |= {key: value for key, value in (told or {}).items() if key in takes}
-            given |= {key: value for key, value in settings.items() if key not in ("kind", "memory", "told")}
-            if "memory" in settings:
-                parameter, of_memory = MEMORY[kind]
-                given[parameter] = of_memory(named(where, validate.whole, {"name": "memory", "value": settings["memory"]}))
-            made[label(name, vary)] = named(where, every()[kind], given)
+                known |= told or {}
+            given = {key: value for key, value in known.items() if key in takes}
+            given |= {key: value for key, value in settings.items() if key not in ("kind", "told", memory and "memory")}
+            if memory and "memory" in settings:
+                rounds = named(where, validate.whole, {"name": "memory", "value": settings["memory"]})
+                given[memory.parameter] = memory.of(rounds)
+            made[label(name, vary)] = named(where, player, given)
     if not made:
         raise SettingsError("[policies] must have at least one")
     return made

@@ -1,10 +1,8 @@
 """A logged world: policies live through the rounds of a table again, told of each only what their own choice brought."""
 
-import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +18,7 @@ from driftbandit.policies._base.policy import Policy
 from driftbandit.policies._base.verbs import learn
 from driftbandit.replay.leak import warn_of_leak
 from driftbandit.replay.table import Log, make_log, read_table
-from driftbandit.simulate.loop import Player
+from driftbandit.simulate.player import Player, fresh, index_of
 from driftbandit.studies.settings import SettingsError
 
 Progress = Callable[[int], None]  # called with the number of rounds just played
@@ -139,7 +137,7 @@ class Replay:
         """(R,): the rows of ``table`` that a policy chooses."""
         progress = progress or (lambda rounds: None)
         if not isinstance(policy, Policy):
-            return self._in_python(copy.deepcopy(policy), progress)
+            return self._in_python(fresh(policy, replicate), progress)
         if policy.dim != self.dim:
             raise ValueError(f"policy must have dim = {self.dim}, the number of features, got {policy!r}")
         if policy.fixed_only:
@@ -160,23 +158,15 @@ class Replay:
 
     def _in_python(self, player: Player, progress: Progress) -> Ints:
         rows, rewards, starts, due = self.log
+        rows = rows.view()
+        rows.flags.writeable = False  # it is offered to others too
         chosen = np.empty(self.rounds, np.int64)
         waiting: dict[int, list[tuple[Any, int]]] = {}  # by the round before which they are told
         for t, (start, stop) in enumerate(pairwise(starts.tolist())):
             for decision, row in waiting.pop(t, ()):
                 player.update(decision, float(rewards[row]))
             decision = player.select(rows[start:stop])
-            row = chosen[t] = start + index_of(decision, rows[start:stop])
+            row = chosen[t] = start + index_of(decision, rows[start:stop], player, t)
             waiting.setdefault(int(due[row]), []).append((decision, row))
             progress(1)
         return chosen
-
-
-def index_of(decision: Any, offered: Floats) -> int:
-    """Which of the arms offered a decision means: by its number, or by the arm."""
-    index: Any = decision if isinstance(decision, Integral) else getattr(decision, "index", None)
-    if index is None:
-        index = next(iter(np.flatnonzero((offered == np.asarray(decision.arm)).all(axis=1))), -1)
-    if not 0 <= index < len(offered):
-        raise ValueError(f"a decision must be one of the {len(offered)} arms offered, got {decision!r}")
-    return int(index)

@@ -113,7 +113,7 @@ def held_against(study: LogStudy, gains: Gains) -> LogStudy:
     """The study with the best in hindsight as the one to beat, and the best of each kind drawn beside the contenders."""
     best = best_of_kind(study, gains)
     contenders = [label for label, policy in study.policies.items() if kind(policy) not in HINDSIGHT]
-    in_order = sorted(best, key=lambda label: HINDSIGHT.index(kind(study.policies[label])))
+    in_order = [label for label in study.policies if label in best]
     account = {**study.settings["account"], "against": best[0], "draw": [FIXED, *contenders, *in_order]}
     return replace(study, settings={**study.settings, "account": account})
 

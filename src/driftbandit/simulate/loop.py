@@ -1,9 +1,6 @@
 """One policy over one replicate: ours in the compiled loop, anyone's in a Python loop, against the same rounds."""
 
-import copy
-from collections.abc import Callable
-from numbers import Integral
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,19 +10,10 @@ from driftbandit.core.random import luck
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.policy import Policy
 from driftbandit.policies._base.verbs import begin, learn
+from driftbandit.simulate.player import Maker, Player, chosen_arm, fresh, is_player
 from driftbandit.worlds.delay import is_told
 from driftbandit.worlds.reward import draw_reward, mean_reward
 from driftbandit.worlds.world import Block, World
-
-
-class Player(Protocol):
-    """Anything that plays: ``select`` returns an arm's index or an object with ``arm``; ``update`` gets that back."""
-
-    def select(self, arms: Any) -> Any: ...
-    def update(self, decision: Any, reward: float) -> None: ...
-
-
-Maker = Callable[[World, int], Player]  # for policies that depend on the world or the replicate
 
 
 @kernel
@@ -103,7 +91,7 @@ class PythonRun:
         for i, noise in enumerate(block.noise):
             arms = FixedArms(block.arms.columns[i].T).rows if isinstance(block.arms, Dealt) else self.fixed
             decision = self.player.select(arms)
-            x = chosen_arm(decision, arms)
+            x = chosen_arm(decision, arms, self.world.dim, self.player, block.start + i)
             expected = 0.0
             for a, b in zip(x, block.theta[i], strict=True):  # in the compiled loop's order
                 expected += float(a) * float(b)
@@ -118,25 +106,13 @@ class PythonRun:
         return regret
 
 
-def chosen_arm(decision: Any, arms: Any) -> Floats:
-    """The arm that a decision means: by its number where there is one, else as it says, if it was offered."""
-    index = decision if isinstance(decision, Integral) else getattr(decision, "index", None)
-    finite = isinstance(arms, FixedArms | np.ndarray)
-    if finite and isinstance(index, Integral):
-        return np.asarray(arms[index])
-    arm = np.array(decision.arm, np.float64)
-    if finite and not (np.asarray(arms) == arm).all(axis=1).any():
-        raise ValueError(f"a decision's arm must be one of those offered, got {arm}")
-    return arm
-
-
 def start_run(policy: Player | Maker, world: World, replicate: int) -> CompiledRun | PythonRun:
-    if isinstance(policy, Policy):
-        player: Player = policy.spawn(replicate)
-    elif isinstance(policy, type) or not hasattr(policy, "select"):
-        player = cast(Maker, policy)(world, replicate)
-    else:
-        player = copy.deepcopy(cast(Player, policy))
+    made = callable(policy) and (isinstance(policy, type) or not is_player(policy))
+    player = cast(Maker, policy)(world, replicate) if made else cast(Player, policy)
+    if not is_player(player):
+        raise ValueError(f"policies must have the methods select and update, got {player!r}")
+    if not made:
+        player = fresh(player, replicate)
     if not isinstance(player, Policy):
         return PythonRun(player, world)
     if player.dim != world.dim:

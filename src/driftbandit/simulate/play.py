@@ -11,7 +11,8 @@ import numpy as np
 from driftbandit.core import validate
 from driftbandit.core.random import PAGE
 from driftbandit.core.types import Floats, Ints
-from driftbandit.simulate.loop import Maker, Player, start_run
+from driftbandit.simulate.loop import start_run
+from driftbandit.simulate.player import Maker, Player
 from driftbandit.worlds.world import World
 
 

@@ -9,89 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from driftbandit.core import validate
-from driftbandit.core.arms import Ball, Ellipsoid, FixedArms, axes
 from driftbandit.policies import every
 from driftbandit.policies._base.policy import Policy
-from driftbandit.theory.impossibility import theorem_four_arms
+from driftbandit.studies.kinds import MEMORY as MEMORY
+from driftbandit.studies.kinds import PARTS, is_own, memory_of, parameters, player_class, takes_anything
 from driftbandit.theory.tuning import early_period, optimal_period
-from driftbandit.worlds import delay, drift, hard_drift, noise
-from driftbandit.worlds.arm_sources import DisjointArms, UnevenArms, UnitArms
+from driftbandit.worlds.hard_drift import BaseRate, Scaled
 from driftbandit.worlds.world import World
 
 Table = Mapping[str, Any]
 
-# What a world is made of: each part by its kinds, and the parameter that a bare number stands for.
-PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
-    "drift": (
-        {
-            "abrupt": drift.Abrupt,
-            "gradual": drift.Gradual,
-            "seasonal": drift.Seasonal,
-            "constant": drift.Constant,
-            "switching": drift.Switching,
-            "calm-burst": drift.CalmBurst,
-            "random-walk": drift.RandomWalk,
-            "path": drift.Path,
-            "hidden": hard_drift.Hidden,
-            "returning": hard_drift.Returning,
-            "rarer": hard_drift.Rarer,
-            "late": hard_drift.Late,
-            "accelerating": hard_drift.Accelerating,
-            "swaying": hard_drift.Swaying,
-            "breathing": hard_drift.Breathing,
-        },
-        "kind",
-    ),
-    "arms": (
-        {
-            "unit": UnitArms,
-            "uneven": UnevenArms,
-            "disjoint": DisjointArms,
-            "axes": axes,
-            "fixed": FixedArms,
-            "ball": Ball,
-            "ellipsoid": Ellipsoid,
-            "theorem-four": theorem_four_arms,
-        },
-        "count",
-    ),
-    "noise": (
-        {
-            "gaussian": noise.Gaussian,
-            "uniform": noise.Uniform,
-            "rademacher": noise.Rademacher,
-            "student-t": noise.StudentT,
-            "alternating": noise.Alternating,
-            "clicks": noise.Clicks,
-            "counts": noise.Counts,
-        },
-        "scale",
-    ),
-    "delay": (
-        {
-            "fixed": delay.FixedDelay,
-            "uniform": delay.UniformDelay,
-            "geometric": delay.GeometricDelay,
-            "heavy": delay.HeavyDelay,
-            "timeout": delay.Timeout,
-        },
-        "longest",
-    ),
-}
 # What any drift may be made into, by the parameter that asks for it.
-OF_DRIFTS: dict[str, Callable[..., Any]] = {"length": hard_drift.Scaled, "rate": hard_drift.BaseRate}
+OF_DRIFTS: dict[str, Callable[..., Any]] = {"length": Scaled, "rate": BaseRate}
 DEFAULT_KIND = {"arms": "unit", "noise": "gaussian", "delay": "fixed"}
 WORLD_KEYS = ["group", "dim", "horizon", *PARTS]  # the group is for people: worlds that are summed up together
 
-# The policies that a memory in rounds describes, whatever each calls it.
-MEMORY: dict[str, tuple[str, Callable[[int], float]]] = {
-    "RestartUCB": ("period", lambda memory: memory),
-    "WindowUCB": ("window", lambda memory: memory),
-    "WeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
-    "LightWeightUCB": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
-    "DiscountedTS": ("discount", lambda memory: 1.0 - 1.0 / max(memory, 2)),
-}
 TUNINGS = {"theory": optimal_period, "early": early_period}
+LAID_OUT = ("kind", "told", "memory", "factor")  # keys of a policy's table that are not its parameters
 # Parameters that are lists themselves, and how deep; what is nested deeper makes a grid.
 DEPTH = {"pool": 1, "change_points": 1, "drift.theta": 2, "arms.arms": 2, "arms.shape": 2}
 
@@ -187,16 +121,18 @@ def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
 
 def check_policy_table(where: str, table: Table) -> str:
     """Check the keys of a policy's table, and return its kind."""
-    kind = table.get("kind", where.rpartition(".")[2])
-    if kind not in every():
+    kind = table.get("kind", where.removeprefix("policies."))
+    if not isinstance(kind, str) or not (is_own(kind) or kind in every()):
         nearest = hint(str(kind), every(), 0.3)
-        raise SettingsError(f"[{where}] must name a policy by its kind; {kind!r} is none, {nearest}")
-    memory = ["memory", "factor"] if kind in MEMORY else []
-    check_keys(where, table, ["kind", "told", *memory, *inspect.signature(every()[kind]).parameters])
-    return str(kind)
+        raise SettingsError(f"[{where}] unknown policy kind {kind!r} (one of your own is 'module:Class'); {nearest}")
+    player = named(where, player_class, {"kind": kind})
+    if not takes_anything(player):
+        memory = ["memory", "factor"] if memory_of(player) else []
+        check_keys(where, table, ["kind", "told", *memory, *parameters(player)])
+    return kind
 
 
-def make_policy(where: str, table: Table, world: World, replicate: int | None) -> Policy:
+def make_policy(where: str, table: Table, world: World, replicate: int | None) -> Any:
     """The policy that a table describes, told of the world what it needs: dim, noise, horizon, and what it asks for.
 
     The noise is its sub-Gaussian scale, or its standard deviation where it has none; ‖θ‖ is told where it is not 1.
@@ -204,27 +140,29 @@ def make_policy(where: str, table: Table, world: World, replicate: int | None) -
     ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length, or "early" for that of the
     paper's first version; ``factor`` multiplies it.
     ``told = false`` in the table: told nothing but dim.
+    ``kind = "module:Class"``: any player of one's own, as ``driftbandit.simulate.player`` says.
     Without a replicate the path is not walked: enough to see whether the table is sound.
     """
-    kind = check_policy_table(where, table)
-    given = {key: value for key, value in table.items() if key not in ("kind", "told", "memory", "factor")}
-    known = inspect.signature(every()[kind]).parameters
+    player = player_class(check_policy_table(where, table))
+    memory, takes = memory_of(player), parameters(player)
+    given = {key: value for key, value in table.items() if key not in (LAID_OUT if memory else LAID_OUT[:2])}
     told: dict[str, Any] = {"dim": world.dim}
     if named(where, validate.flag, {"name": "told", "value": table.get("told", True)}):
         told |= {"noise": getattr(world.noise, "scale", None), "horizon": world.horizon}
         told["theta_norm"] = getattr(world.drift, "length", None)
-    if kind in MEMORY and "memory" in table:
-        name, of_memory = MEMORY[kind]
-        told[name] = of_memory(memory_rounds(where, table, world, replicate))
-        if name in given:
-            raise SettingsError(f"[{where}] give memory or {name}, not both")
-    elif "factor" in table:
+    if memory and "memory" in table:
+        told[memory.parameter] = memory.of(memory_rounds(where, table, world, replicate))
+        if memory.parameter in given:
+            raise SettingsError(f"[{where}] give memory or {memory.parameter}, not both")
+    elif memory and "factor" in table:
         raise SettingsError(f"[{where}] factor multiplies memory, and there is none")
-    if "change_points" in known:
+    if "change_points" in takes:
         told["change_points"] = [] if replicate is None else world.change_points(replicate)
-    arguments = {key: value for key, value in told.items() if key in known and value is not None}
-    policy: Policy = named(where, every()[kind], {**arguments, **given})
-    if policy.dim != world.dim:
+    if not issubclass(player, Policy):  # whose replicates are spawned
+        told["seed"] = replicate or 0
+    arguments = {key: value for key, value in told.items() if key in takes and value is not None}
+    policy = named(where, player, {**arguments, **given})
+    if getattr(policy, "dim", world.dim) != world.dim:
         raise SettingsError(f"[{where}] dim must be {world.dim}, as the world's, got {policy.dim}")
     return policy
 

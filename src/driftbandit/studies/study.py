@@ -17,10 +17,11 @@ from driftbandit import __version__
 from driftbandit.core import validate
 from driftbandit.core.types import Ints
 from driftbandit.figures.look import LIGHT, Theme
-from driftbandit.policies._base.saved import leaves
 from driftbandit.simulate.play import checkpoint_rounds, play_replicate
+from driftbandit.simulate.player import state_bytes
 from driftbandit.studies.cells import Cell, Ledger
 from driftbandit.studies.engines import run_all
+from driftbandit.studies.kinds import player_class, source_of
 from driftbandit.studies.scaling import fit_exponents
 from driftbandit.studies.settings import (
     SettingsError,
@@ -71,7 +72,7 @@ def play_task(task: Task) -> tuple[list[Cell], int]:
     policies = {variant.label: make_policy(variant.where, variant.settings, world, task.replicate) for variant in task.policies}
     marks = marks_of(task.checkpoints, world.horizon)
     regret, seconds = play_replicate(policies, world, task.replicate, marks, BLOCK)
-    sizes = [sum(array.nbytes for array in leaves(policy.state).values()) for policy in policies.values()]
+    sizes = map(state_bytes, policies.values())
     return [Cell(*cell) for cell in zip(task.keys, regret, seconds.tolist(), sizes, strict=True)], task.rounds
 
 
@@ -216,6 +217,7 @@ class Study:
         played_in = {key: value for key, value in world.settings.items() if key != "group"}
         for policy in self.policy_variants:
             played = [RESULTS, __version__, played_in, policy.settings, replicate, self.seed, self.checkpoints]
+            played += filter(None, [source_of(player_class(policy.settings["kind"]))])
             yield policy, hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()[:32]
 
     def _finished(self) -> Iterator[tuple[Variant, Variant, int, Cell]]:

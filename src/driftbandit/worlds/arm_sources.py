@@ -1,16 +1,17 @@
 """Arm sources: random arm sets of a world, one for all rounds or fresh ones each round. None is longer than 1."""
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
 from driftbandit.core import validate
 from driftbandit.core.types import Floats
+from driftbandit.worlds.part import Part
 
 
-class ArmSource(ABC):
+class ArmSource(Part):
     count: int
     fresh: bool
 

@@ -1,6 +1,6 @@
 """Delay laws: how many further rounds are decided before a reward is told. 0 tells it before the next decision."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,9 +12,10 @@ from driftbandit.core import validate
 from driftbandit.core.compile import Verb
 from driftbandit.core.random import Chance, page_sizes, pages_of
 from driftbandit.core.types import Ints
+from driftbandit.worlds.part import Part
 
 
-class Delay(ABC):
+class Delay(Part):
     """Whole numbers from 0 to ``longest``."""
 
     longest: int
@@ -112,6 +113,8 @@ class Timeout(Delay):
 
 class DelayArray(Delay):
     """Delays of one's own, one number a round, the same in every replicate."""
+
+    by_name = False
 
     def __init__(self, values: ArrayLike) -> None:
         values = validate.array("values", values, 1)

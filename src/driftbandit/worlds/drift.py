@@ -1,7 +1,7 @@
 """Parameter paths θ_1 … θ_T: how a world changes. Each deals its path in pages, so memory does not grow with T."""
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -12,9 +12,10 @@ from driftbandit.core import validate
 from driftbandit.core.compile import kernel
 from driftbandit.core.random import PAGE, Chance, page_sizes, pages_of
 from driftbandit.core.types import Floats
+from driftbandit.worlds.part import Part
 
 
-class Drift(ABC):
+class Drift(Part):
     dim: int
 
     @abstractmethod

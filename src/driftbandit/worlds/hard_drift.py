@@ -145,6 +145,8 @@ class Scaled(Drift):
     length: float = 1.0
     dim: int = field(init=False, repr=False)
 
+    by_name = False  # it takes another: a study asks for it by ``length``
+
     def __post_init__(self) -> None:
         validate.settle(self, length=validate.positive("length", self.length), dim=self.drift.dim)
 
@@ -167,6 +169,8 @@ class BaseRate(Drift):
     spread: float = 0.5
     dim: int = field(init=False, repr=False)
     length: float = field(init=False, repr=False)
+
+    by_name = False  # it takes another: a study asks for it by ``rate``
 
     def __post_init__(self) -> None:
         if not isinstance(self.drift, UnitDrift):

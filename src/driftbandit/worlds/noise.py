@@ -1,7 +1,7 @@
 """Noise laws: what a reward adds to its mean, or how else it comes of it."""
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from driftbandit.core import validate
 from driftbandit.core.random import Chance, page_sizes, pages_of
 from driftbandit.core.types import Floats
+from driftbandit.worlds.part import Part
 from driftbandit.worlds.reward import Added, Clicked, Counted
 
 
-class Noise(ABC):
+class Noise(Part):
     @property
     def form(self) -> Added | Clicked | Counted:
         """How a reward comes of its mean and the round's number."""
@@ -105,6 +106,8 @@ class Alternating(Gaussian):
 class NoiseArray(Noise):
     """Noise of one's own, one number a round, the same in every replicate."""
 
+    by_name = False
+
     def __init__(self, values: ArrayLike) -> None:
         self.values = validate.array("values", values, 1).copy()
 
@@ -114,6 +117,10 @@ class NoiseArray(Noise):
 
 class Luck(Noise):
     """A law of its own around the mean: each round deals one number, uniform on [0, 1), that decides for every policy alike."""
+
+    @property
+    @abstractmethod
+    def form(self) -> Clicked | Counted: ...
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         for page, size in enumerate(page_sizes(horizon)):

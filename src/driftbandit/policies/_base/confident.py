@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 from driftbandit.core import validate
 from driftbandit.core.ridge import Confidence
-from driftbandit.policies._base.policy import Policy
+from driftbandit.policies._base.policy import Memory, Policy
 from driftbandit.theory.tuning import optimal_discount
 
 LEAST_DISCOUNT = 1e-6  # γ^-2 stays far from overflow
+DISCOUNT = Memory("discount", lambda rounds: 1.0 - 1.0 / max(rounds, 2))
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

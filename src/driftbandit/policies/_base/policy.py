@@ -2,14 +2,16 @@
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
+from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.ridge import METRIC, THETA, Ridge, keep_arms
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
@@ -18,6 +20,13 @@ from driftbandit.policies._base.value import ALONE
 from driftbandit.policies._base.verbs import begin
 
 CONVEX = (Ball, Ellipsoid)
+
+
+class Memory(NamedTuple):
+    """How a memory of so many rounds is told to a policy."""
+
+    parameter: str
+    of: Callable[[int], float] = int  # rounds → the parameter
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -43,6 +52,15 @@ class Policy(Scratch, ABC):
 
     fixed_only: ClassVar[bool] = False  # it cannot play arms that change
     by_arrival: ClassVar[bool] = False  # rewards count in the order in which they come, not in that of their rounds
+    remembers: ClassVar[Memory | None] = None  # the parameter that a memory in rounds describes, where one does
+    pen: ClassVar[int | None] = None  # its own place among the pens of figures; the first eight are taken
+
+    def __init_subclass__(cls) -> None:
+        known = cls.kinds.get(cls.__name__)
+        if known is not None and is_ours(known) + is_ours(cls) == 1:
+            mine, yours = (known, cls) if is_ours(known) else (cls, known)
+            raise TypeError(f"{full_name(yours)} must have another name, since saved files and studies mean {full_name(mine)}")
+        super().__init_subclass__()
 
     def __post_init__(self) -> None:
         given = [f.name for f in fields(self) if not same(getattr(self, f.name), f.default)]

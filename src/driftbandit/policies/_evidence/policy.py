@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -92,8 +93,9 @@ class EvidencePolicy(Policy):
         shared = (EvidencePolicy.__doc__ or "").partition("\n\n")[2]
         cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n{shared}"  # so that help() explains every parameter
 
+    @abstractmethod
     def _rule(self) -> Rule:
-        raise NotImplementedError
+        """What it does with evidence; settles the policy's own parameters."""
 
     def _settle(self) -> None:
         self.intercept = validate.flag("intercept", self.intercept)

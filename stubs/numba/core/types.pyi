@@ -1,0 +1,2 @@
+class BaseNamedTuple:
+    instance_class: type
