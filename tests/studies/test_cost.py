@@ -9,6 +9,7 @@ import pytest
 from driftbandit import SettingsError, Study
 from driftbandit.studies import cost
 from driftbandit.studies.cost import Cost, in_words, machine_bytes
+from driftbandit.studies.settings import make_world
 
 WORLD: dict[str, Any] = {"drift": "gradual", "noise": 0.1}
 
@@ -103,8 +104,6 @@ def test_what_is_wrong_is_still_said_in_its_own_words() -> None:
 
 def test_memory_covers_what_is_really_dealt() -> None:
     fresh = study({"dim": 4, "arms": {"count": 50, "fresh": True}, "delay": 30}, horizon=5000)
-    from driftbandit.studies.settings import make_world
-
     world = make_world("w", fresh.world_variants[0].settings, 0)
     block = next(world.deal(0))
     dealt = block.theta.nbytes + block.arms[0].nbytes + block.noise.nbytes
@@ -119,7 +118,8 @@ def test_the_estimate_in_words() -> None:
     ]  # fmt: skip
     both = Cost(1000, 8.0, 10**6, 500) + Cost(500, 2.0, 10**6, 10**6)
     assert both == Cost(1500, 10.0, 2 * 10**6, 10**6)
-    assert both.on(2) == "1,500 rounds, at least 5 s and 4.0 MB on 2 workers"
+    assert both.on(2) == "1,500 rounds, at least 5 s and 4.0 MB of memory for data"
+    assert both.briefly_on(1) == "at least 10 s and 3.0 MB"
     assert both.on() == both.on(os.cpu_count())
     slow, fast = study({"dim": 50, "arms": 100}).cost, study().cost
     assert slow.seconds > 5 * fast.seconds

@@ -99,9 +99,11 @@ class Watch:
     """The stages of a run: rounds in all, then those told, the first of which were found finished."""
 
     def __init__(self) -> None:
+        self.names: list[str] = []
         self.stages: list[tuple[int, list[int]]] = []
 
     def __call__(self, name: str, total: int) -> Callable[[int], None]:
+        self.names.append(name)
         self.stages.append((total, []))
         return self.stages[-1][1].append
 
@@ -118,6 +120,7 @@ def test_the_stages_play_what_may_win_and_nothing_twice(file: Path, tmp_path: Pa
     study, first = suite.load(file), Watch()
     table = suite.run(study, tmp_path / "a", stage=first)
     (scouted, told), (played, found) = first.stages
+    assert all(" (at least a second and " in name for name in first.names)
     hindsight = 6 + 2 + 2
     assert told[0] == 0
     assert scouted == sum(told) == 2 * suite.SCOUTS * hindsight * T

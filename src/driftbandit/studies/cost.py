@@ -37,9 +37,11 @@ class Cost(NamedTuple):
 
     def on(self, workers: int | None = None) -> str:
         """In words, with so many workers: all processors if not given."""
+        return f"{self.rounds:,} rounds, {self.briefly_on(workers)} of memory for data"
+
+    def briefly_on(self, workers: int | None = None) -> str:
         count = workers or os.cpu_count() or 1
-        memory = decimal(self.bytes + count * self.worker_bytes)
-        return f"{self.rounds:,} rounds, at least {in_words(self.seconds / count)} and {memory} on {count} workers"
+        return f"at least {in_words(self.seconds / count)} and {decimal(self.bytes + count * self.worker_bytes)}"
 
 
 def machine_bytes() -> int:

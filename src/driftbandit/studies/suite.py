@@ -103,7 +103,7 @@ def run(
 
     def play_all(name: str, studies: list[Study]) -> None:
         cost = reduce(add, (one.cost for one in studies))
-        progress = stage(f"{name}: {cost.on(workers)}", cost.rounds)
+        progress = stage(f"{name} ({cost.briefly_on(workers)})", cost.rounds)
         run_together(studies, folder, engine=engine, workers=workers, address=address, progress=progress)
 
     worlds, few = study.world_variants, min(SCOUTS, study.replicates)
