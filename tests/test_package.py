@@ -92,7 +92,7 @@ def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.Captur
     printed = capsys.readouterr().out
     for name in ("OracleRestartUCB", "WindowUCB", "WeightUCB", "StaticUCB", "BanditOverBandit"):
         assert name in printed
-    assert printed.count("holds") + printed.count("fails") >= 11
+    assert sum(printed.count(word) for word in ("holds", "fails", "undecided")) >= 11
     page = (out / "index.html").read_text()
     for figure in ("regret", "factor", "time", "memory", "restarts", "choices", "sigma", "bound"):
         assert (out / f"{figure}.png").stat().st_size > 10_000
@@ -112,11 +112,13 @@ def test_verify_prints_a_verdict_for_each_statement(
     verdicts = [Verdict("Lemma 0", "1 = 1", True), Verdict("Claim", "1 = 2", False, "no", expected=False)]
     monkeypatch.setattr("driftbandit.paper.verify.theorems.verify", lambda effort, tick: verdicts)
     assert main(["verify", "--seed", "3"]) == 0
+    verdicts += [Verdict("Lemma 2", "", None), Verdict("Lemma 3", "0 ± 1", None, undecided=True)]
+    assert main(["verify"]) == 0  # nothing is known to fail that should not
     verdicts.append(Verdict("Lemma 1", "2 > 1", False))
     assert main(["verify"]) == 1
     printed = capsys.readouterr().out
-    assert "holds" in printed
-    assert "fails" in printed
+    for word in ("holds", "fails", "not tested", "undecided"):
+        assert word in printed
 
 
 def test_claims_only_draws_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -251,6 +251,7 @@ def page(tmp_path: Path) -> str:
     light, dark = drawn("restarts", LIGHT), drawn("restarts", DARK)
     plates = [Plate(f"plate {i}", "Below.", light, dark) for i in range(2)]
     verdicts = [Verdict("a", "1", True), Verdict("b", "2", False, "why <so>"), Verdict("c", "", None)]
+    verdicts.append(Verdict("d", "0 ± 1", None, undecided=True))
     sections = [
         Section("Claims & <b>verdicts</b>", ["<script>alert(1)</script>"], verdicts=verdicts),
         Section("Pictures", plates=plates),
@@ -282,7 +283,7 @@ def test_the_page_holds_everything_and_escapes_it(page: str) -> None:
     ):
         assert text in page
     assert "alert(1)</script>" not in page
-    assert re.findall(r'<td class="verdict [a-z-]*">(.*?)</td>', page) == ["holds", "fails", "not tested"]
+    assert re.findall(r'<td class="verdict [a-z-]*">(.*?)</td>', page) == ["holds", "fails", "not tested", "undecided"]
     assert '<td class="number">1,234</td>' in page
     assert page.count("The foot.") == page.count("The last round.</caption>") == 1
 

@@ -1,11 +1,14 @@
 """The paper's settings: the orderings of its Results paragraph, at full length, over 20 seeds."""
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 import pytest
 
-from driftbandit.paper.claims import cost_claims, regret_claims
+from driftbandit.core.types import Floats
+from driftbandit.paper.claims import beats, cost_claims, regret_claims
 from driftbandit.paper.settings import NOISE, experiment
 from driftbandit.studies.settings import make_policy, make_world
 
@@ -36,11 +39,49 @@ def test_claims_look_at_every_contender() -> None:
     assert holds["Gradual: WeightUCB ranks first"] is False
 
 
+def regrets(*samples: Sequence[float]) -> dict[str, Floats]:
+    return {name: np.array(sample, float) for name, sample in zip("abc", samples, strict=False)}
+
+
+def test_a_difference_that_may_be_chance_is_undecided() -> None:
+    better = beats(regrets([100, 200], [700, 1018]), "a", "b", "a beats b")
+    assert better.word == "undecided"
+    assert "difference 709 ± 1,385" in better.measured
+    assert beats(regrets([100, 200, 300], [701, 800, 899]), "a", "b", "").word == "holds"
+    assert beats(regrets([100, 200, 300], [701, 800, 899]), "b", "a", "").word == "fails"
+    assert beats(regrets([100], [700]), "a", "b", "").word == "undecided"  # one repetition says nothing of chance
+
+
+def test_every_pair_must_be_decided() -> None:
+    sure, unsure = [500, 601, 700], [10_000, 2000, 200]
+    verdict = beats(regrets([100, 200, 300], sure, unsure), "a", "bc", "")
+    assert verdict.word == "undecided"
+    assert "c 4,067" in verdict.measured  # the pair that leaves it open, though its mean is the further off
+    verdict = beats(regrets([600, 702, 800], sure, unsure), "a", "bc", "")
+    assert verdict.word == "fails"
+    assert "b 600" in verdict.measured
+
+
+def test_comparable_is_a_matter_of_chance_too() -> None:
+    def word(window: Sequence[float]) -> str:
+        means = {"OracleRestartUCB": 1.0, "WeightUCB": 5e3, "StaticUCB": 9e3}
+        samples = {name: [mean, mean + 1, mean + 3] for name, mean in means.items()}
+        samples |= {"RestartUCB": [1000, 1010, 1020], "WindowUCB": list(window)}
+        rows = [(name, k, value) for name, sample in samples.items() for k, value in enumerate(sample)]
+        frame = pl.DataFrame(rows, schema=["policy", "replicate", "regret"], orient="row")
+        return next(v for v in regret_claims(frame, frame) if "comparable" in v.statement).word
+
+    assert word([1100, 1105, 1120]) == "holds"
+    assert word([1700, 1705, 1720]) == "fails"
+    assert word([600, 605, 620]) == "fails"
+    assert word([1200, 1500, 1790]) == "undecided"
+
+
 @pytest.mark.compiled
 def test_without_the_factor_the_abrupt_order_is_the_reverse() -> None:
     final = experiment("abrupt", repetitions=10, factor=1).run().final()
     verdict = next(v for v in regret_claims(final, final) if "slightly better" in v.statement)
-    assert not verdict.holds
+    assert verdict.word == "fails"
 
 
 def test_the_settings_are_the_papers() -> None:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import polars as pl
 import pytest
 
 from common import every_policy, rounds
@@ -168,6 +169,39 @@ def test_policies_are_left_alone_and_replicates_differ() -> None:
     assert len(set(result.final(result.names[0]))) == 4
     np.testing.assert_allclose(result.mean[0, -1], result.regret[0, :, -1].mean())
     np.testing.assert_allclose(result.std[0, -1], result.regret[0, :, -1].std(ddof=1))
+
+
+def test_a_result_as_a_table() -> None:
+    policies = {"a": RestartUCB(2, period=20), "b": RestartUCB(2, period=50)}
+    result = play(policies, World(Abrupt(), Gaussian(0.3), T), replicates=[3, 1], checkpoints=[T // 2, T])
+    table = result.table()
+    assert table.schema == {"policy": pl.String, "replicate": pl.Int64, "round": pl.Int64, "regret": pl.Float64}
+    assert table.height == 2 * 2 * 2
+    for k, name in enumerate("ab"):
+        for r, replicate in enumerate((3, 1)):
+            part = table.filter(policy=name, replicate=replicate)
+            assert part["round"].to_list() == [T // 2, T]
+            assert part["regret"].to_list() == result.regret[k, r].tolist()
+
+
+def test_an_interrupted_play_does_not_play_to_the_end() -> None:
+    played: list[int] = []
+
+    def interrupt(rounds: int) -> None:
+        played.append(rounds)
+        if len(played) == 3:
+            raise KeyboardInterrupt
+
+    world = World(Gradual(), Gaussian(0.3), 10**9)
+    with pytest.raises(KeyboardInterrupt):
+        play(RestartUCB(2, period=50), world, replicates=2, block=10, threads=2, progress=interrupt)
+    assert sum(played) < 10**6
+
+
+def test_an_error_says_whose_it_is() -> None:
+    with pytest.raises(ValueError, match="one of those 20 offered") as caught:
+        play({"honest": Greedy(), "liar": Liar()}, World(Gradual(), Gaussian(0.1), 10), replicates=[4])
+    assert caught.value.__notes__ == ["while liar played replicate 4"]
 
 
 def test_every_policy_meets_the_same_noise() -> None:

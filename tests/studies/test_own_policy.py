@@ -85,7 +85,7 @@ def test_it_plays_is_checked_and_wears_its_pen() -> None:
     world = World(Gradual(3), Gaussian(0.1), T)
     assert 0.0 < play({"mine": policy}, world).final("mine")[0] < 2.0 * T
     study = Study({"w": {"drift": "gradual", "noise": 0.1}}, {"ForgetfulUCB": {"kind": "forgetful:ForgetfulUCB"}}, horizon=50)
-    (line,) = (line for line in study.run().figure().axes[0].lines if line.get_marker())
+    (line,) = (line for line in study.run().draw().axes[0].lines if line.get_marker())
     assert (line.get_color(), line.get_marker()) == (pen(8, LIGHT).colour, pen(8, LIGHT).marker)
 
 

@@ -1,5 +1,7 @@
 """Studies: errors that name the key, grids, the tidy table, resuming, and every engine giving the same bits."""
 
+import argparse
+import io
 import os
 import random
 import signal
@@ -8,18 +10,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from common import rounds
-from driftbandit import SettingsError, Study, play
+from driftbandit import SettingsError, StaticUCB, Study, play
+from driftbandit.cli.screen import run_studies
 from driftbandit.paper.settings import experiment
 from driftbandit.studies.engines import run_all
 from driftbandit.studies.scaling import fit_exponents
 from driftbandit.studies.settings import make_policy, make_world
-from driftbandit.studies.study import play_task
+from driftbandit.studies.study import run_together
+from driftbandit.studies.tasks import play_task
 
 T = rounds(2000, 120)
 
@@ -58,7 +63,7 @@ def test_a_study_is_play_as_data() -> None:
     rows = table.filter(world="switching", policy="RestartUCB memory=100", replicate=1)
     assert rows["regret"].to_list() == expected.tolist()
     assert rows["round"].to_list() == [T // 4, T // 2, 3 * T // 4, T]
-    assert set(table["policy.memory"].to_list()) == {"theory", "100", None}
+    assert set(table["policy.memory"].to_list()) == {100, None}
     assert study.timing().height == 24
     assert all(size > 0 for size in study.timing()["bytes"])
     assert Study.from_dict(study.settings()).settings() == study.settings()
@@ -170,6 +175,54 @@ def test_a_finished_cell_is_never_computed_twice(tmp_path: Path) -> None:
     assert len(added) == 1 + 6
     fresh = Study.from_dict(more).run()
     assert larger.table().equals(fresh.table())  # … and what was there is the same as if played anew
+
+
+def test_what_studies_share_is_played_once(tmp_path: Path) -> None:
+    first, second = (settings(), settings(replicates=2, name="fewer"))
+    second["policies"]["StaticUCB"] = {}
+    one, two = Study.from_dict(first), Study.from_dict(second)
+    played: list[int] = []
+    run_together([one, two], tmp_path, progress=played.append)
+    shared = 2 * 2 * 4 * T  # worlds × replicates × policies
+    assert played[0] == shared
+    assert sum(played) == one.rounds() + two.rounds()
+    assert count(tmp_path / "cells.sqlite") * T == one.rounds() + two.rounds() - shared
+    assert two.table().equals(Study.from_dict(second).run().table())
+    assert one.table().equals(Study.from_dict(first).run().table())
+
+
+def test_the_command_line_runs_studies_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[Study]] = []
+
+    def together(studies: list[Study], *arguments: Any, **options: Any) -> None:
+        called.append(studies)
+        run_together(studies, *arguments, **options)
+
+    monkeypatch.setattr("driftbandit.studies.study.run_together", together)
+    todo = {name: experiment(name, horizon=50, repetitions=2, contenders=["StaticUCB"]) for name in ("abrupt", "gradual")}
+    console = Console(file=io.StringIO(), width=200)
+    run_studies(console, todo, tmp_path, argparse.Namespace(engine="threads", workers=None, address=None))
+    assert called == [list(todo.values())]
+    printed = cast(io.StringIO, console.file).getvalue()
+    assert printed.startswith("300 rounds, at least a second and ")
+
+
+def test_a_figure_is_named_alike_in_python_and_in_toml() -> None:
+    study = Study(settings()["worlds"], settings()["policies"], horizon=[T, 2 * T], figure="scaling")
+    assert study.figure == study.settings()["figure"] == "scaling"
+    assert Study.from_dict(study.settings()) == study
+
+
+def test_an_error_says_which_policy_broke_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(StaticUCB):
+        def keep(self, arms: Any) -> None:
+            raise ZeroDivisionError("as made")
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        Study.from_dict(settings(policies={"StaticUCB": {}, "bad": {"kind": "Broken"}})).run(workers=1)
+    notes = " ".join(caught.value.__notes__)
+    assert "while bad played replicate" in notes
+    assert "in the world 'switching'" in notes
 
 
 def test_changed_settings_never_mix(tmp_path: Path) -> None:

@@ -21,7 +21,18 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from common import rounds
-from driftbandit import BaseRate, GeometricDelay, Hidden, OracleRestartUCB, SettingsError, Study, Timeout, figures
+from driftbandit import (
+    BaseRate,
+    GeometricDelay,
+    Hidden,
+    OracleRestartUCB,
+    Policy,
+    SettingsError,
+    StaticUCB,
+    Study,
+    Timeout,
+    figures,
+)
 from driftbandit.cli import main
 from driftbandit.figures.look import DARK, LIGHT, Theme, contrast
 from driftbandit.policies._base.confident import ConfidentPolicy
@@ -88,9 +99,11 @@ class Watch:
     """The stages of a run: rounds in all, then those told, the first of which were found finished."""
 
     def __init__(self) -> None:
+        self.names: list[str] = []
         self.stages: list[tuple[int, list[int]]] = []
 
     def __call__(self, name: str, total: int) -> Callable[[int], None]:
+        self.names.append(name)
         self.stages.append((total, []))
         return self.stages[-1][1].append
 
@@ -107,6 +120,7 @@ def test_the_stages_play_what_may_win_and_nothing_twice(file: Path, tmp_path: Pa
     study, first = suite.load(file), Watch()
     table = suite.run(study, tmp_path / "a", stage=first)
     (scouted, told), (played, found) = first.stages
+    assert all(" (at least a second and " in name for name in first.names)
     hindsight = 6 + 2 + 2
     assert told[0] == 0
     assert scouted == sum(told) == 2 * suite.SCOUTS * hindsight * T
@@ -143,6 +157,32 @@ def test_staging_changes_no_ratio(file: Path, tmp_path: Path) -> None:
         assert row["ratio"] == mean["StaticUCB"] / min(tuned, oracle)
         assert mean[row["tuned_by"]] == tuned
         assert mean[row["best_by"]] == best
+
+
+def test_only_what_a_policy_says_it_cannot_play_is_left_out(file: Path) -> None:
+    fresh = "arms = { count = 5, fresh = true }"
+    policies = FILE + "\n[policies.DetectionAugmentedUCB]\n"
+    file.write_text(policies)
+    study = suite.load(file)
+    jumps, short = study.world_variants
+    names = ["StaticUCB", "small", "DetectionAugmentedUCB"]
+    assert [policy.label for policy in suite.contenders(study, jumps)] == ["StaticUCB", "DetectionAugmentedUCB"]
+    assert [policy.label for policy in suite.contenders(study, short)] == names
+    file.write_text(policies.replace("arms = 5", fresh))
+    study = suite.load(file)
+    assert [policy.label for policy in suite.contenders(study, study.world_variants[0])] == ["StaticUCB"]
+
+
+@pytest.mark.parametrize("kind", [ValueError, ZeroDivisionError])
+def test_any_other_error_of_a_contender_is_told(file: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]) -> None:
+    def broken(self: Policy, arms: Any) -> None:
+        raise kind("as made")
+
+    study = suite.load(file)
+    monkeypatch.setattr(StaticUCB, "keep", broken)
+    message = rf"\[policies.StaticUCB\] StaticUCB breaks in the world 'jumps': {kind.__name__}: as made"
+    with pytest.raises(SettingsError, match=message):
+        suite.contenders(study, study.world_variants[0])
 
 
 def test_those_far_from_the_best_of_their_class_are_given_up(file: Path) -> None:

@@ -83,7 +83,7 @@ def verify(chosen: argparse.Namespace) -> int:
         task = bar.add_task("verifying", total=len(CHECKS))
         verdicts = run_checks(effort, lambda: bar.advance(task))
     print_verdicts(console, "the paper's statements", verdicts)
-    surprising = [verdict.statement for verdict in verdicts if verdict.holds != verdict.expected]
+    surprising = [verdict.statement for verdict in verdicts if verdict.surprising]
     if surprising:
         console.print(f"not as expected: {'; '.join(surprising)}", markup=False)
         return 1

@@ -3,6 +3,8 @@
 import argparse
 import time
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +18,23 @@ from driftbandit.report.tables import Grid, Verdict
 if TYPE_CHECKING:
     from driftbandit.studies.study import Study
 
+COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "not tested": "dim"}
+
 
 def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:
-    """Run each study into the folder's ledger under one progress bar, and say what it cost."""
-    total = sum(study.rounds() for study in todo.values())
+    """Run the studies together into the folder's ledger under one progress bar; say what it will cost, and what it did."""
+    from driftbandit.studies.study import run_together
+
+    cost = reduce(add, (study.cost for study in todo.values()))
+    total = cost.rounds
+    console.print(f"{cost.on(chosen.workers)}, less what is found finished", soft_wrap=True)
     wall, processor = time.perf_counter(), time.process_time()
     with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for half a minute)", total=total)
-        for study in todo.values():
-            study.run(
-                folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address,
-                progress=lambda rounds: bar.advance(task, rounds),
-            )  # fmt: skip
+        run_together(
+            list(todo.values()), folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address,
+            progress=lambda rounds: bar.advance(task, rounds),
+        )  # fmt: skip
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     inside = sum(float(study.timing()["seconds"].sum()) for study in todo.values())
     console.print(
@@ -57,7 +64,7 @@ def print_verdicts(console: Console, title: str, verdicts: Sequence[Verdict]) ->
     for heading in ("claim", "measured", "verdict"):
         table.add_column(heading)
     for verdict in verdicts:
-        word = "[green]holds[/green]" if verdict.holds else "[red]fails[/red]"
+        colour = COLOURS[verdict.word]
         measured = "\n".join(filter(None, [verdict.measured, verdict.remark]))
-        table.add_row(escape(verdict.statement), escape(measured), word)
+        table.add_row(escape(verdict.statement), escape(measured), f"[{colour}]{verdict.word}[/{colour}]")
     console.print(table)

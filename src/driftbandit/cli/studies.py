@@ -36,8 +36,8 @@ def compare(chosen: argparse.Namespace) -> None:
     folder = getattr(chosen, "out", Path("out") / study.name)
     run_studies(console, {study.name: study}, folder, chosen)
     write_data(folder, study.table(), {"study": study.settings()})
-    figures.save(study.figure(), folder, study.figure_kind)
-    for grid in [exponents(study)] if study.figure_kind == "scaling" else summaries(study):
+    figures.save(study.draw(), folder, study.figure)
+    for grid in [exponents(study)] if study.figure == "scaling" else summaries(study):
         print_grid(console, grid)
     console.print(f"written: {folder}", soft_wrap=True)
 

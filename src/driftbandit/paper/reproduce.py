@@ -183,7 +183,8 @@ def page_sections(done: Mapping[str, Study], table: pl.DataFrame, verdicts: list
 
 CLAIMS_TEXT = [
     "Each statement of the Results paragraph, what was measured, and whether it holds here. Differences are paired over "
-    "repetitions, with a 95 % confidence interval. A claim that fails is shown as failing.",
+    "repetitions, with a 95 % confidence interval: where it holds zero, the claim is undecided. A claim that fails is shown "
+    "as failing.",
     "RestartUCB with bandits over bandits, which the paper describes but does not plot, is shown beside the others. Its "
     "pool of periods ends at 304 for T = 50,000 and starts at 1, so it can neither reach the memory that the experiments "
     "use nor avoid trying periods too short to learn anything.",

@@ -15,17 +15,23 @@ class Grid:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim and what was measured of it; ``holds`` is None where it was not tested."""
+    """A claim and what was measured of it; ``holds`` is None where it was not tested, or where that leaves it open."""
 
     statement: str
     measured: str
     holds: bool | None
     remark: str = ""
     expected: bool = True  # False for a statement that is known to be false
+    undecided: bool = False  # tested, but chance alone could have made the difference
 
     @property
     def word(self) -> str:
-        return {True: "holds", False: "fails", None: "not tested"}[self.holds]
+        return {True: "holds", False: "fails", None: "undecided" if self.undecided else "not tested"}[self.holds]
+
+    @property
+    def surprising(self) -> bool:
+        """Decided, and not as expected."""
+        return self.holds is not None and self.holds != self.expected
 
 
 def as_markdown(grid: Grid) -> str:

@@ -2,9 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
+from threading import Event
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +19,9 @@ from driftbandit.simulate.loop import start_run
 from driftbandit.simulate.player import Maker, Player
 from driftbandit.worlds.world import World
 
+if TYPE_CHECKING:
+    import polars as pl
+
 
 @dataclass(frozen=True)
 class Result:
@@ -24,6 +31,7 @@ class Result:
     checkpoints: Ints  # (m,)
     regret: Floats  # (policies, replicates, m)
     seconds: Floats  # (policies, replicates): processor time inside the policy
+    replicates: tuple[int, ...]
 
     @property
     def mean(self) -> Floats:
@@ -40,6 +48,14 @@ class Result:
     def final(self, name: str) -> Floats:
         """(replicates,): the regret of one policy at the end."""
         return self.regret[self.names.index(name), :, -1]
+
+    def table(self) -> "pl.DataFrame":
+        """One row per policy, replicate and checkpoint: policy, replicate, round, regret."""
+        import polars as pl  # only for those who ask for a table
+
+        places = product(self.names, self.replicates, self.checkpoints.tolist())
+        frame = pl.DataFrame(list(places), schema=["policy", "replicate", "round"], orient="row")
+        return frame.with_columns(regret=pl.Series(self.regret.ravel()))
 
 
 def play(
@@ -68,8 +84,16 @@ def play(
         which = range(validate.whole("replicates", replicates))
     marks = checkpoint_rounds(checkpoints, world.horizon)
 
+    stop = Event()
+
+    def tick(rounds: int) -> None:
+        if stop.is_set():
+            raise RuntimeError("stopped, since another replicate failed or was interrupted")
+        if progress:
+            progress(rounds)
+
     def run(replicate: int) -> tuple[Floats, Floats]:
-        return play_replicate(named, world, replicate, marks, block, progress)
+        return play_replicate(named, world, replicate, marks, block, tick)
 
     workers = (os.cpu_count() or 1) if threads is None else validate.whole("threads", threads)
     with ThreadPoolExecutor(workers) as pool:
@@ -78,10 +102,11 @@ def play(
             for future in as_completed(futures):
                 future.result()
         except BaseException:
+            stop.set()  # what is running ends with its block, or Ctrl-C would wait for whole replicates
             pool.shutdown(cancel_futures=True)
             raise
     regrets, seconds = zip(*(future.result() for future in futures), strict=True)
-    return Result(tuple(named), marks, np.stack(regrets, axis=1), np.stack(seconds, axis=1))
+    return Result(tuple(named), marks, np.stack(regrets, axis=1), np.stack(seconds, axis=1), tuple(which))
 
 
 def name_policies(policies: Mapping[str, Player | Maker] | Sequence[Player] | Player) -> Mapping[str, Player | Maker]:
@@ -106,20 +131,34 @@ def play_replicate(
     block: int,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[Floats, Floats]:
-    runs = [start_run(policy, world, replicate) for policy in policies.values()]
+    runs = []
+    for name, policy in policies.items():
+        with blaming(name, replicate):
+            runs.append(start_run(policy, world, replicate))
     regret, seconds = np.empty((len(runs), len(marks))), np.zeros(len(runs))
     for rounds in world.deal(replicate, block):
         here = (marks > rounds.start) & (marks <= rounds.start + len(rounds.noise))
-        for k, run in enumerate(runs):
-            if rounds.start == 0:
-                run.meet(rounds)
-            before = time.thread_time()
-            curve = run.play(rounds)
-            seconds[k] += time.thread_time() - before
+        for k, (name, run) in enumerate(zip(policies, runs, strict=True)):
+            with blaming(name, replicate):
+                if rounds.start == 0:
+                    run.meet(rounds)
+                before = time.thread_time()
+                curve = run.play(rounds)
+                seconds[k] += time.thread_time() - before
             regret[k, here] = curve[marks[here] - rounds.start - 1]
             if progress:
                 progress(len(curve))
     return regret, seconds
+
+
+@contextmanager
+def blaming(name: str, replicate: int) -> Iterator[None]:
+    """Errors say which of the policies made them."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"while {name} played replicate {replicate}")
+        raise
 
 
 def checkpoint_rounds(checkpoints: int | Iterable[int], horizon: int) -> Ints:

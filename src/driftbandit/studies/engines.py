@@ -1,6 +1,8 @@
 """Where replicates run: threads or processes here, Dask or Ray beyond one machine, all through joblib."""
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -28,9 +30,11 @@ def run_all(
     if address is not None and engine not in ("dask", "ray"):
         raise ValueError(f"address is for the engines dask and ray, not {engine}")
     count = workers or os.cpu_count() or 1
-    if engine in ("threads", "processes"):
-        backend = {"threads": "threading", "processes": "loky"}[engine]
-        with parallel_config(backend=backend, n_jobs=count):
+    if engine == "threads":
+        with parallel_config(backend="threading", n_jobs=count):
+            yield from _as_finished(function, tasks)
+    elif engine == "processes":
+        with parallel_config(backend="loky", n_jobs=count, initializer=end_with_parent):
             yield from _as_finished(function, tasks)
     elif engine == "dask":
         with _dask(address, count), parallel_config(backend="dask", wait_for_workers_timeout=60):
@@ -47,6 +51,18 @@ def run_all(
 def _as_finished(function: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
     results: Iterator[Done] = Parallel(return_as="generator_unordered", batch_size=1)(delayed(function)(task) for task in tasks)
     yield from results
+
+
+def end_with_parent() -> None:
+    """In a worker: end when the process that started it is gone. Killed, it cannot tell its workers to."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -8,19 +8,28 @@ import fnmatch
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from importlib.resources import files
+from operator import add
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from driftbandit import figures
+from driftbandit.core.arms import FixedArms
 from driftbandit.figures.look import DARK, LIGHT
+from driftbandit.policies._base.entry import SLACK as SLACK_IN_LENGTH
+from driftbandit.policies._base.policy import Policy
 from driftbandit.report.tables import as_markdown
 from driftbandit.simulate.play import play
 from driftbandit.studies.hindsight import by_world, ratios, summaries
 from driftbandit.studies.settings import MEMORY, SettingsError, hint, make_policy, make_world
-from driftbandit.studies.study import Study, Variant, run_together
+from driftbandit.studies.study import Study, run_together
 from driftbandit.studies.summary import write_data
+from driftbandit.studies.tasks import Variant
+from driftbandit.worlds.arm_sources import ArmSource
+from driftbandit.worlds.world import World
 
 SCOUTS = 5  # replicates of the first stage
 SLACK = 1.5  # a variant this many times worse than the best of its class in the first stage is given up
@@ -93,7 +102,8 @@ def run(
     """Play both stages into the folder's ledger, and return the ratios."""
 
     def play_all(name: str, studies: list[Study]) -> None:
-        progress = stage(name, sum(one.rounds() for one in studies))
+        cost = reduce(add, (one.cost for one in studies))
+        progress = stage(f"{name} ({cost.briefly_on(workers)})", cost.rounds)
         run_together(studies, folder, engine=engine, workers=workers, address=address, progress=progress)
 
     worlds, few = study.world_variants, min(SCOUTS, study.replicates)
@@ -128,16 +138,28 @@ def worth_playing(hindsight: Sequence[Variant], final: pl.DataFrame) -> list[Var
 
 
 def contenders(study: Study, world: Variant) -> list[Variant]:
-    """Those that can play this world: each is asked for one round of it."""
+    """Those that can play this world: each tries one round of it, so that what is wrong with it is said now."""
     made, able = make_world(world.where, world.settings, study.seed), []
     for policy in study.policy_variants:
-        if role(policy) == "contender":
+        if role(policy) != "contender":
+            continue
+        player = make_policy(policy.where, policy.settings, made, None)
+        if can_play(player, made):
             try:
-                play(make_policy(policy.where, policy.settings, made, None), replace(made, horizon=1), checkpoints=1, threads=1)
-            except ValueError:
-                continue  # such as one that needs fixed arms, where they are fresh
+                play(player, replace(made, horizon=1), checkpoints=1, threads=1)
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}"
+                raise SettingsError(f"[{policy.where}] {policy.label} breaks in the world {world.label!r}: {what}") from error
             able.append(policy)
     return able
+
+
+def can_play(player: Any, world: World) -> bool:
+    """Whether the world's arms are such as the policy says it takes: fixed if need be, and no longer than ``arm_norm``."""
+    fixed = isinstance(world.arms, FixedArms) or (isinstance(world.arms, ArmSource) and not world.arms.fresh)
+    if getattr(player, "fixed_only", False) and not fixed:
+        return False
+    return not isinstance(player, Policy) or world.longest <= player.arm_norm * SLACK_IN_LENGTH
 
 
 def finals(world: Variant, played: Study, study: Study) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from driftbandit.studies.study import Study
 
 
 def summaries(study: Study) -> list[Grid]:
-    """For each world: final regret, time and memory of each policy, the best first."""
+    """For each world: final regret, time and size of the state of each policy, the best first."""
     both = ["world", "policy"]
     last = study.table().filter(pl.col("round") == pl.col("round").max().over(both))
     regret = last.group_by(both).agg(mean=pl.col("regret").mean(), std=pl.col("regret").std())
@@ -26,9 +26,9 @@ def summaries(study: Study) -> list[Grid]:
     rows = regret.join(cost, on=both).sort("mean")
     return [
         Grid(
-            ("policy", "final regret, mean ± std", "time a round", "memory"),
+            ("policy", "final regret, mean ± std", "time per round", "state (bytes)"),
             [
-                (policy, f"{mean:,.0f} ± {std or 0.0:,.0f}", f"{nanoseconds:,.0f} ns", f"{size:,} B")
+                (policy, f"{mean:,.0f} ± {std or 0.0:,.0f}", f"{nanoseconds:,.0f} ns", f"{size:,}")
                 for _, policy, mean, std, nanoseconds, size in rows.filter(world=world.label).iter_rows()
             ],
             f"{world.label}: T = {world.settings['horizon']:,}, {study.replicates} replicates",
