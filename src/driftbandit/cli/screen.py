@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
+from driftbandit.cli.characters import encodable
 from driftbandit.report.tables import Grid, Verdict
 
 if TYPE_CHECKING:
     from driftbandit.studies.study import Study
+
+STYLES = {"holds": "green", "fails": "red"}
+MOST_COLUMNS = 10_000  # wider than any table
 
 
 def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:
@@ -44,20 +48,47 @@ def progress_bar(console: Console) -> Progress:
 
 
 def print_grid(console: Console, grid: Grid) -> None:
-    table = Table(title=escape(grid.caption))
-    for place, heading in enumerate(grid.headings):
-        table.add_column(heading, justify="right" if place else "left")
-    for row in grid.rows:
-        table.add_row(*map(escape, row))
-    console.print(table)
+    print_table(console, grid.caption, grid.headings, grid.rows, justify="right")
 
 
 def print_verdicts(console: Console, title: str, verdicts: Sequence[Verdict]) -> None:
-    table = Table(title=title, show_lines=True)
-    for heading in ("claim", "measured", "verdict"):
-        table.add_column(heading)
-    for verdict in verdicts:
-        word = "[green]holds[/green]" if verdict.holds else "[red]fails[/red]"
-        measured = "\n".join(filter(None, [verdict.measured, verdict.remark]))
-        table.add_row(escape(verdict.statement), escape(measured), word)
-    console.print(table)
+    def row(verdict: Verdict) -> Sequence[str]:
+        return verdict.statement, "\n".join(filter(None, [verdict.measured, verdict.remark])), verdict.word
+
+    print_table(console, title, ("claim", "measured", "verdict"), [row(verdict) for verdict in verdicts], show_lines=True)
+
+
+def print_table(
+    console: Console,
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    justify: JustifyMethod = "left",
+    show_lines: bool = False,
+) -> None:
+    """A table, the first column to the left; on a terminal too narrow for its words, one line per cell."""
+
+    def text(words: str) -> Text:
+        return Text(encodable(words, console.encoding), STYLES.get(words, ""))
+
+    table = Table(title=text(title), show_lines=show_lines)
+    for place, heading in enumerate(headings):
+        table.add_column(text(heading), justify=justify if place else "left")
+    for row in rows:
+        table.add_row(*map(text, row))
+    needed = console.measure(table, options=console.options.update(max_width=MOST_COLUMNS)).minimum
+    if needed > console.width and console.is_terminal:
+        print_cells(console, title, headings, rows)
+        return
+    if needed > console.width:
+        table.width = needed
+    console.print(table, crop=False)
+
+
+def print_cells(console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    console.print(title, style="table.title", markup=False, soft_wrap=True)
+    for first, *others in rows:
+        console.print(first, markup=False, soft_wrap=True)
+        for heading, cell in zip(headings[1:], others, strict=True):
+            console.print(f"  {heading}: {cell}", markup=False, soft_wrap=True)

@@ -1,9 +1,9 @@
 """Studies of one's own: ``compare`` runs one, ``example`` prints one to start from."""
 
 import argparse
-import sys
 from pathlib import Path
 
+from driftbandit.cli.characters import write_utf8
 from driftbandit.cli.options import Commands, Defaults, add_run_options
 
 EXAMPLES = ("first", "scaling", "suite", "real", "flights", "replay")
@@ -57,4 +57,4 @@ def add_example(commands: Commands) -> None:
 def example(chosen: argparse.Namespace) -> None:
     from importlib.resources import files
 
-    sys.stdout.write((files("driftbandit") / "examples" / f"{chosen.name}.toml").read_text(encoding="utf-8"))
+    write_utf8((files("driftbandit") / "examples" / f"{chosen.name}.toml").read_text(encoding="utf-8"))
