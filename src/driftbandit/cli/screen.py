@@ -67,22 +67,24 @@ def print_table(
     justify: JustifyMethod = "left",
     show_lines: bool = False,
 ) -> None:
-    """A table, the first column to the left; on a terminal too narrow for its words, one line per cell."""
+    """A table, its first column flush left. Too wide to keep words whole: one line per cell, or in a file as wide as it is."""
 
     def text(words: str) -> Text:
         return Text(encodable(words, console.encoding), STYLES.get(words, ""))
 
     table = Table(title=text(title), show_lines=show_lines)
-    for place, heading in enumerate(headings):
-        table.add_column(text(heading), justify=justify if place else "left")
+    wide = console.options.update(max_width=MOST_COLUMNS)
+    for place, column in enumerate(zip(headings, *rows, strict=True)):
+        longest_word = max(console.measure(text(cell), options=wide).minimum for cell in column)
+        table.add_column(text(column[0]), justify=justify if place else "left", min_width=longest_word)
     for row in rows:
         table.add_row(*map(text, row))
-    needed = console.measure(table, options=console.options.update(max_width=MOST_COLUMNS)).minimum
-    if needed > console.width and console.is_terminal:
+    least, natural = console.measure(table, options=wide)
+    if least > console.width and console.is_terminal:
         print_cells(console, title, headings, rows)
         return
-    if needed > console.width:
-        table.width = needed
+    if least > console.width:
+        table.width = natural
     console.print(table, crop=False)
 
 

@@ -33,7 +33,7 @@ def add_suite(commands: Commands) -> None:
         "--replicates", type=at_least(1), help="draws of each world; as the file says if not given", metavar="N"
     )
     command.add_argument("--worlds", default="*", help="only worlds whose name matches, as in 'walk-*'", metavar="PATTERN")
-    command.add_argument("--policies", help="only these contenders; all if not given", metavar="NAME,…")
+    command.add_argument("--policies", help="only these contenders; all if not given", metavar="NAME,...")
     command.add_argument("--real", action="store_true", help="instead: real tables (pip install 'driftbandit[real]'); "
                          "--worlds says which, and the folder is out/real if not given")  # fmt: skip
     command.add_argument("--ablation", action="store_true", help="instead: AdaptiveUCB, and it without each of its parts")
