@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="driftbandit",
         description="Linear bandits for a world that changes.",
-        epilog="Start with `driftbandit reproduce --quick`: the paper's experiment, smaller, in seconds.",
+        epilog="Start with `driftbandit reproduce --quick`: a smaller version of the paper's experiment, in seconds.",
     )
     top.add_argument("--version", action="version", version=f"driftbandit {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
