@@ -40,7 +40,7 @@ shop: .venv-peers/installed
 
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/pip install --quiet --editable .
+	.venv-peers/bin/pip install --quiet --editable '.[lab]'
 	.venv-peers/bin/python benchmarks/peers.py --install
 	touch $@
 

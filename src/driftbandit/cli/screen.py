@@ -8,17 +8,19 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
+from driftbandit.cli.characters import encodable
 from driftbandit.report.tables import Grid, Verdict
 
 if TYPE_CHECKING:
     from driftbandit.studies.study import Study
 
-COLOURS = {"holds": "green", "fails": "red", "undecided": "yellow", "not tested": "dim"}
+STYLES = {"holds": "green", "fails": "red", "undecided": "yellow", "not tested": "dim"}
+MOST_COLUMNS = 10_000  # wider than any table
 
 
 def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:
@@ -51,20 +53,49 @@ def progress_bar(console: Console) -> Progress:
 
 
 def print_grid(console: Console, grid: Grid) -> None:
-    table = Table(title=escape(grid.caption))
-    for place, heading in enumerate(grid.headings):
-        table.add_column(heading, justify="right" if place else "left")
-    for row in grid.rows:
-        table.add_row(*map(escape, row))
-    console.print(table)
+    print_table(console, grid.caption, grid.headings, grid.rows, justify="right")
 
 
 def print_verdicts(console: Console, title: str, verdicts: Sequence[Verdict]) -> None:
-    table = Table(title=title, show_lines=True)
-    for heading in ("claim", "measured", "verdict"):
-        table.add_column(heading)
-    for verdict in verdicts:
-        colour = COLOURS[verdict.word]
-        measured = "\n".join(filter(None, [verdict.measured, verdict.remark]))
-        table.add_row(escape(verdict.statement), escape(measured), f"[{colour}]{verdict.word}[/{colour}]")
-    console.print(table)
+    def row(verdict: Verdict) -> Sequence[str]:
+        return verdict.statement, "\n".join(filter(None, [verdict.measured, verdict.remark])), verdict.word
+
+    print_table(console, title, ("claim", "measured", "verdict"), [row(verdict) for verdict in verdicts], show_lines=True)
+
+
+def print_table(
+    console: Console,
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    justify: JustifyMethod = "left",
+    show_lines: bool = False,
+) -> None:
+    """A table, its first column flush left. Too wide to keep words whole: one line per cell, or in a file as wide as it is."""
+
+    def text(words: str) -> Text:
+        return Text(encodable(words, console.encoding), STYLES.get(words, ""))
+
+    table = Table(title=text(title), show_lines=show_lines)
+    wide = console.options.update(max_width=MOST_COLUMNS)
+    for place, column in enumerate(zip(headings, *rows, strict=True)):
+        longest_word = max(console.measure(text(cell), options=wide).minimum for cell in column)
+        table.add_column(text(column[0]), justify=justify if place else "left", min_width=longest_word)
+    for row in rows:
+        table.add_row(*map(text, row))
+    least, natural = console.measure(table, options=wide)
+    if least > console.width and console.is_terminal:
+        print_cells(console, title, headings, rows)
+        return
+    if least > console.width:
+        table.width = natural
+    console.print(table, crop=False)
+
+
+def print_cells(console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    console.print(title, style="table.title", markup=False, soft_wrap=True)
+    for first, *others in rows:
+        console.print(first, markup=False, soft_wrap=True)
+        for heading, cell in zip(headings[1:], others, strict=True):
+            console.print(f"  {heading}: {cell}", markup=False, soft_wrap=True)

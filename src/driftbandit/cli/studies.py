@@ -1,9 +1,9 @@
 """Studies of one's own: ``compare`` runs one, ``example`` prints one to start from."""
 
 import argparse
-import sys
 from pathlib import Path
 
+from driftbandit.cli.characters import write_utf8
 from driftbandit.cli.options import Commands, Defaults, add_run_options
 
 EXAMPLES = ("first", "scaling", "suite", "real", "flights", "replay")
@@ -12,10 +12,10 @@ EXAMPLES = ("first", "scaling", "suite", "real", "flights", "replay")
 def add_compare(commands: Commands) -> None:
     command = commands.add_parser(
         "compare",
-        help="run a study of your own, written as a TOML file",
-        description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). "
-        "Killed at any moment, the same command goes on from what is finished. "
-        "`driftbandit example > FILE.toml` prints a commented file to start from.",
+        help="run your own study, written as a TOML file",
+        description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). If "
+        "it is interrupted, rerun the same command to resume. `driftbandit example > FILE.toml` prints a commented file to "
+        "start from.",
         formatter_class=Defaults,
     )
     command.add_argument("file", type=Path, help="the study", metavar="FILE.toml")
@@ -45,10 +45,10 @@ def compare(chosen: argparse.Namespace) -> None:
 def add_example(commands: Commands) -> None:
     command = commands.add_parser(
         "example",
-        help="print a study file to start from",
-        description="Print a study file: `first`, commented throughout; `scaling`, how regret grows with the horizon; "
-        "`suite`, many worlds and the policies that are tuned in hindsight; `real`, those of `suite --real`; `flights`, "
-        "those of that command; `replay`, a log of your own, commented throughout.",
+        help="print an example study file to start from",
+        description="Print an example study file: `first`, fully commented; `scaling`, how regret grows with the horizon; "
+        "`suite`, the worlds and policies of `driftbandit suite`; `real`, the policies of `driftbandit suite --real`; "
+        "`flights`, the policies of `driftbandit flights`; `replay`, for a log of your own, fully commented.",
     )
     command.add_argument("name", nargs="?", choices=EXAMPLES, default="first")
     command.set_defaults(run=example)
@@ -57,4 +57,4 @@ def add_example(commands: Commands) -> None:
 def example(chosen: argparse.Namespace) -> None:
     from importlib.resources import files
 
-    sys.stdout.write((files("driftbandit") / "examples" / f"{chosen.name}.toml").read_text(encoding="utf-8"))
+    write_utf8((files("driftbandit") / "examples" / f"{chosen.name}.toml").read_text(encoding="utf-8"))

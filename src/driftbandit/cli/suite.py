@@ -14,29 +14,35 @@ if TYPE_CHECKING:
 def add_suite(commands: Commands) -> None:
     command = commands.add_parser(
         "suite",
-        help="policies told nothing against the best in hindsight, over many worlds",
-        description="Play many worlds, and hold every contender against hindsight: `tuned`, the best forgetting policy over "
-        "many memories; `oracle`, told the change points; `best`, the least of those over several widths of the confidence "
-        "radius too. Prints the ratios of mean final regret (below 1: better than hindsight; geometric mean / worst over each "
-        "group of worlds), and writes a folder with the table (Parquet, CSV, Markdown), the figure (PNG, SVG, light and dark) "
-        "and the settings (JSON). Killed at any moment, the same command goes on from what is finished.",
-        epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add its table, and run "
-        "`driftbandit suite FILE.toml`. While designing, leave --judge alone: a seed looked at is a seed tuned to. "
-        "A first look: `driftbandit suite --worlds 'walk-0.001-*' --replicates 2`. With --real: gains on choosing at "
-        "random, and on the best in hindsight of six ways to forget over memories and widths, with intervals from resampling "
-        "days, months or years; a page for each table; `driftbandit example real` prints the policies.",
+        help="compare policies with the best in hindsight, over many worlds",
+        description="Play many worlds and compare every contender with hindsight: `tuned`, the best forgetting policy over "
+        "many memories; `oracle`, which is told the change points; `best`, the lowest regret of these over several widths of "
+        "the confidence radius as well. Prints the ratios of mean final regret (below 1: better than hindsight; geometric "
+        "mean / worst over each group of worlds), and writes a folder with the table (Parquet, CSV, Markdown), the figure "
+        "(PNG, SVG, light and dark) and the settings (JSON). If it is interrupted, rerun the same command to resume.",
+        epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add a table for it, and run "
+        "`driftbandit suite FILE.toml`. While designing, do not use --judge: a seed you have looked at is a seed you have "
+        "tuned to. For a first look: `driftbandit suite --worlds 'walk-0.001-*' --replicates 2`. With --real: gains over "
+        "choosing at random and over the best in hindsight of six ways to forget over memories and widths, with intervals "
+        "from resampling days, months or years; a page for each table; `driftbandit example real` prints the policies.",
         formatter_class=Defaults,
     )
-    command.add_argument("file", nargs="?", type=Path, help="a study; the shipped one if not given", metavar="FILE.toml")
-    command.add_argument("--judge", action="store_true", help="the seed kept apart for judging, 30 replicates if not given")
     command.add_argument(
-        "--replicates", type=at_least(1), help="draws of each world; as the file says if not given", metavar="N"
+        "file", nargs="?", type=Path, help="study to run (default: the one shipped with the package)", metavar="FILE.toml"
     )
-    command.add_argument("--worlds", default="*", help="only worlds whose name matches, as in 'walk-*'", metavar="PATTERN")
-    command.add_argument("--policies", help="only these contenders; all if not given", metavar="NAME,…")
-    command.add_argument("--real", action="store_true", help="instead: real tables (pip install 'driftbandit[real]'); "
-                         "--worlds says which, and the folder is out/real if not given")  # fmt: skip
-    command.add_argument("--ablation", action="store_true", help="instead: AdaptiveUCB, and it without each of its parts")
+    command.add_argument(
+        "--judge",
+        action="store_true",
+        help="use the seed reserved for judging, with 30 replicates unless --replicates is given",
+    )
+    command.add_argument("--replicates", type=at_least(1), help="draws of each world (default: as in the file)", metavar="N")
+    command.add_argument("--worlds", default="*", help="only worlds whose names match, for example 'walk-*'", metavar="PATTERN")
+    command.add_argument("--policies", help="only these contenders (default: all)", metavar="NAME,...")
+    command.add_argument("--real", action="store_true", help="play real tables instead (pip install 'driftbandit[real]'); "
+                         "--worlds selects them, and the default folder is out/real")  # fmt: skip
+    command.add_argument(
+        "--ablation", action="store_true", help="compare AdaptiveUCB with versions that each lack one of its parts"
+    )
     add_run_options(command, out="out/suite")
     command.set_defaults(run=suite)
 

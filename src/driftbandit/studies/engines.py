@@ -1,5 +1,6 @@
 """Where replicates run: threads or processes here, Dask or Ray beyond one machine, all through joblib."""
 
+import importlib
 import os
 import threading
 import time
@@ -8,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
+
+from driftbandit.core.extras import needed_for
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -90,11 +93,6 @@ def _ray(address: str | None, workers: int) -> Iterator[int]:
         ray.shutdown()
 
 
-def _need(module: str, extra: str) -> Any:
-    """An optional package, or an error that says how to get it."""
-    import importlib
-
-    try:
+def _need(module: str, engine: str) -> Any:
+    with needed_for(f"engine={engine!r}"):
         return importlib.import_module(module)
-    except ImportError:
-        raise ModuleNotFoundError(f"this engine needs an extra: pip install 'driftbandit[{extra}]'") from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from driftbandit.core import validate
+from driftbandit.core.extras import needed_for
 from driftbandit.core.ridge import METRIC, THETA, V, new_ridge
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.policy import Policy
@@ -179,7 +180,8 @@ class EvidencePolicy(Policy):
 
     def history(self) -> "pl.DataFrame":
         """The same over time: one row per note, at most 512 of them, evenly spaced; rewards are means since the last note."""
-        import polars as pl
+        with needed_for(f"{type(self).__name__}.history"):
+            import polars as pl
 
         with self._alone():
             diary, d = self.state.diary, self.dim

@@ -1,6 +1,6 @@
 """Real worlds as replays: tables with the outcome of every arm, and features that know nothing of the future.
 
->>> from driftbandit import real
+>>> from driftbandit.replay import real
 >>> sorted(real.TABLES)
 ['births', 'calls', 'covid', 'dow', 'flights', 'football', 'movies', 'power']
 """

