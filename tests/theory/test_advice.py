@@ -1,5 +1,6 @@
 """Advice: each policy's parameters and promise are those of the functions, and the words say what they are worth."""
 
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -25,6 +26,16 @@ def test_the_advice_is_what_the_functions_say() -> None:
     assert [a.policy for a in (restart, window, weight, bob)] == ["RestartUCB", "WindowUCB", "WeightUCB", "BanditOverBandit"]
     assert "the same order of regret as RestartUCB" in NO_CONSTANTS
     assert [window.words, weight.words] == [NO_CONSTANTS] * 2
+
+
+def test_unless_told_otherwise_every_scale_is_one() -> None:
+    assert theory.advise(3, 1000, 2.0) == theory.advise(3, 1000, 2.0, ridge=1, theta_norm=1, arm_norm=1, noise=1)
+
+
+def test_advice_stays_as_given() -> None:
+    advice = theory.advise(3, 1000, 2.0)[0]
+    with pytest.raises(FrozenInstanceError):
+        advice.bound = 0.0  # type: ignore[misc]
 
 
 def test_a_promise_above_what_can_be_lost_says_so() -> None:
