@@ -131,6 +131,9 @@ def test_the_bound_on_bandits_over_bandits() -> None:
     beta = 6 + 5 * math.sqrt(2 * math.log(40) + 3 * math.log(5))  # H = 12: 12·L²/(λd) = 4, δ = 1/(20·2)
     longer = 2 * 4 * math.sqrt(3 / 4) * 12**1.5 * 0.5 + 2 * 2 * beta * math.sqrt(2 * 3 * 12 * math.log(5))
     assert theory.bob_regret_bound(20, 12, [12], 0.5, 3, **SCALES) == pytest.approx(longer + failures)
+    beta = 6 + 5 * math.sqrt(2 * math.log(120) + 3 * math.log(8 / 3))  # H = 5: three epochs in each, the last one short
+    shorter = 2 * 4 * math.sqrt(3 / 4) * 5**1.5 * 0.5 + 6 * 2 * beta * math.sqrt(2 * 3 * 5 * math.log(8 / 3))
+    assert theory.bob_regret_bound(20, 12, [5], 0.5, 3, **SCALES) == pytest.approx(shorter + failures)
     Q = 2 * 3 * 12 + 2 * 5 * math.sqrt(12 * math.log(20 / math.sqrt(12)))
     meta = 2 * Q * 2 * math.sqrt(math.e - 1) * math.sqrt(2 * 2 * math.log(2))
     both = theory.bob_regret_bound(20, 12, [6, 12], 0.5, 3, **SCALES)
