@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from common import unit_rows
 from driftbandit import theory
 
-# λ = 4, S = 3, L = 2, R = 5, d = 3. With n = 6 then nL²/(λd) = 2, and with δ = 1/9 the radius is 2·3 + 5√(4 ln 3 + 3 ln 3).
-SCALES = {"ridge": 4.0, "theta_norm": 3.0, "arm_norm": 2.0, "noise": 5.0}
+# λ = 9, S = 2, L = 3, R = 5, d = 3. With n = 6 then nL²/(λd) = 2, and with δ = 1/9 the radius is 3·2 + 5√(4 ln 3 + 3 ln 3).
+SCALES = {"ridge": 9.0, "theta_norm": 2.0, "arm_norm": 3.0, "noise": 5.0}
 BETA = 6 + 5 * math.sqrt(7 * math.log(3))
 POTENTIAL = 6 * math.sqrt(math.log(3))  # √(2·3·6·ln 3)
 
@@ -81,7 +81,7 @@ def test_the_drift_bound() -> None:
 
 
 def test_the_bound_on_the_estimates_error() -> None:
-    drift = 2**2 * 3 * 0.5  # L²√(dH/λ)·P with H = 12
+    drift = 3**2 * 2 * 0.5  # L²√(dH/λ)·P with H = 12
     value = theory.estimate_error_bound(0.1, 0.5, 12, 6, 3, 1 / 9, **SCALES)
     assert value == pytest.approx(drift + 0.1 * BETA)
 
@@ -94,12 +94,12 @@ def test_the_potential_by_hand() -> None:
 
 
 def test_the_bound_on_the_potential() -> None:
-    assert theory.potential_bound(6, 3, ridge=4.0, arm_norm=2.0) == pytest.approx(POTENTIAL)
+    assert theory.potential_bound(6, 3, ridge=9.0, arm_norm=3.0) == pytest.approx(POTENTIAL)
     assert theory.potential_bound(2, 1) == pytest.approx(2 * math.sqrt(math.log(3)))
 
 
 def test_the_bound_on_an_epoch() -> None:
-    drift = 36 * math.sqrt(2)  # 2L²·√(d/λ)·H^{3/2}·P = 8·√(3/4)·√216·½
+    drift = 54 * math.sqrt(2)  # 2L²·√(d/λ)·H^{3/2}·P = 18·√(3/9)·√216·½
     assert theory.epoch_regret_bound(6, 0.5, 3, 1 / 9, **SCALES) == pytest.approx(drift + 2 * BETA * POTENTIAL)
     four = theory.epoch_regret_bound(6, 0.5, 3, 1 / 9, **SCALES, epochs=4)
     assert four == pytest.approx(drift + 4 * 2 * BETA * POTENTIAL)
@@ -108,7 +108,7 @@ def test_the_bound_on_an_epoch() -> None:
 def restarted() -> float:
     """Theorem 2 with H = 6 and T = 20: four epochs, the last one short, δ = 1/80 in each."""
     beta = 6 + 5 * math.sqrt(2 * math.log(80) + 3 * math.log(3))
-    return 36 * math.sqrt(2) + 4 * 2 * beta * POTENTIAL
+    return 54 * math.sqrt(2) + 4 * 2 * beta * POTENTIAL
 
 
 def test_the_bound_over_the_horizon() -> None:
@@ -125,16 +125,16 @@ def test_the_bound_on_the_meta_learner() -> None:
 
 def test_the_bound_on_bandits_over_bandits() -> None:
     """T = 20, Δ = 12: two episodes, the last one short, with two epochs of H = 6 each, or one of H = 12."""
-    failures = 2 * (2 / 20) * 2 * 2 * 3 * 20  # two events of probability 2/T, each costs at most 2LST
+    failures = 2 * (2 / 20) * 2 * 3 * 2 * 20  # two events of probability 2/T, each costs at most 2LST
     alone = theory.bob_regret_bound(20, 12, [6], 0.5, 3, **SCALES)
     assert alone == pytest.approx(restarted() + failures)
     beta = 6 + 5 * math.sqrt(2 * math.log(40) + 3 * math.log(5))  # H = 12: 12·L²/(λd) = 4, δ = 1/(20·2)
-    longer = 2 * 4 * math.sqrt(3 / 4) * 12**1.5 * 0.5 + 2 * 2 * beta * math.sqrt(2 * 3 * 12 * math.log(5))
+    longer = 2 * 9 * math.sqrt(3 / 9) * 12**1.5 * 0.5 + 2 * 2 * beta * math.sqrt(2 * 3 * 12 * math.log(5))
     assert theory.bob_regret_bound(20, 12, [12], 0.5, 3, **SCALES) == pytest.approx(longer + failures)
     beta = 6 + 5 * math.sqrt(2 * math.log(120) + 3 * math.log(8 / 3))  # H = 5: three epochs in each, the last one short
-    shorter = 2 * 4 * math.sqrt(3 / 4) * 5**1.5 * 0.5 + 6 * 2 * beta * math.sqrt(2 * 3 * 5 * math.log(8 / 3))
+    shorter = 2 * 9 * math.sqrt(3 / 9) * 5**1.5 * 0.5 + 6 * 2 * beta * math.sqrt(2 * 3 * 5 * math.log(8 / 3))
     assert theory.bob_regret_bound(20, 12, [5], 0.5, 3, **SCALES) == pytest.approx(shorter + failures)
-    Q = 2 * 3 * 12 + 2 * 5 * math.sqrt(12 * math.log(20 / math.sqrt(12)))
+    Q = 3 * 2 * 12 + 2 * 5 * math.sqrt(12 * math.log(20 / math.sqrt(12)))
     meta = 2 * Q * 2 * math.sqrt(math.e - 1) * math.sqrt(2 * 2 * math.log(2))
     both = theory.bob_regret_bound(20, 12, [6, 12], 0.5, 3, **SCALES)
     assert both == pytest.approx(min(restarted(), longer) + meta + failures)
