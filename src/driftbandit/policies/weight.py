@@ -1,34 +1,22 @@
 """WeightUCB (Russac, Vernade, Cappé 2019, D-LinUCB): ridge regression with weights γ^age."""
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import add_rows, invert, times
-from driftbandit.core.ridge import (
-    METRIC,
-    THETA,
-    B,
-    Confidence,
-    Ridge,
-    V,
-    new_ridge,
-    radius,
-    rescore,
-)
+from driftbandit.core.linalg import add_rows
+from driftbandit.core.ridge import METRIC, Confidence, Ridge, radius, rescore
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy, tuned_discount
+from driftbandit.policies._base.discounted import grow_older, new_sums, solve, take_in
 from driftbandit.policies._base.verbs import begin, learn
 
 DATA2, INVERSE, PRODUCT = 0, 1, 2
 
 
 class WeightState(NamedTuple):
-    """The sums are kept without λI, so that discounting them needs no re-regularisation."""
-
     ridge: Ridge  # here V = Σγ^age·x·xᵀ, b = Σγ^age·r·x, METRIC = V⁻¹ṼV⁻¹
     law: Confidence
     discount: float  # γ
@@ -41,23 +29,16 @@ def new_state(policy: Any) -> WeightState:
     """For a policy with a discount, which this settles."""
     policy.discount = tuned_discount(policy)
     d = policy.dim
-    ridge = new_ridge(d, policy.ridge)
-    ridge.matrix[V] = 0.0
-    return WeightState(ridge, policy.confidence(), policy.discount, np.zeros((3, d, d)), np.zeros(1), np.zeros(1, np.int64))
+    matrix = np.zeros((3, d, d))
+    return WeightState(new_sums(policy), policy.confidence(), policy.discount, matrix, np.zeros(1), np.zeros(1, np.int64))
 
 
 @kernel
-def solve(state: WeightState) -> None:
-    """θ̂ = V⁻¹b and METRIC = V⁻¹ṼV⁻¹. Discounting moves V in every direction, so this one needs a solve a round."""
-    ridge = state.ridge
-    penalty, metric = ridge.penalty, ridge.matrix[METRIC]
+def measure(state: WeightState) -> None:
+    """METRIC = V⁻¹ṼV⁻¹."""
+    penalty, metric = state.ridge.penalty, state.ridge.matrix[METRIC]
     data2, inverse, product = state.matrix[DATA2], state.matrix[INVERSE], state.matrix[PRODUCT]
     d = len(metric)
-    for i in range(d):
-        for j in range(d):
-            inverse[i, j] = ridge.matrix[V, i, j] + (penalty if i == j else 0.0)
-    invert(inverse)
-    times(inverse, ridge.vector[B], ridge.vector[THETA])
     metric[:] = 0.0
     for i in range(d):
         for j in range(d):
@@ -67,35 +48,27 @@ def solve(state: WeightState) -> None:
         add_rows(metric[i, : i + 1], inverse[i], product, d)  # the lower triangle, …
         for j in range(i):
             metric[j, i] = metric[i, j]  # … and its mirror image
-    rescore(ridge)
 
 
 @begin.of(WeightState)
 def _begin(state: WeightState, t: int, luck: Floats) -> float:
-    g = state.discount
-    b, data, data2 = state.ridge.vector[B], state.ridge.matrix[V], state.matrix[DATA2]
-    for i in range(len(b)):
-        b[i] *= g
-        for j in range(len(b)):
-            data[i, j] *= g
+    grow_older(state, t)
+    g, data2 = state.discount, state.matrix[DATA2]
+    for i in range(len(data2)):
+        for j in range(len(data2)):
             data2[i, j] *= g * g
-    state.mass[0] *= g * g
-    state.clock[0] = t
-    solve(state)
+    solve(state.ridge, state.matrix[INVERSE])
+    measure(state)
+    rescore(state.ridge)
     return radius(state.law, state.mass[0])
 
 
 @learn.of(WeightState)
 def _learn(state: WeightState, s: int, x: Floats, r: float) -> None:
-    # The next round discounts once more, and round s is to weigh γ^(t−s) then: 1 if it is the last one.
-    weight = math.pow(state.discount, state.clock[0] - s - 1)
-    b, data, data2 = state.ridge.vector[B], state.ridge.matrix[V], state.matrix[DATA2]
+    weight, data2 = take_in(state, s, x, r), state.matrix[DATA2]
     for i in range(len(x)):
-        b[i] += weight * r * x[i]
         for j in range(len(x)):
-            data[i, j] += weight * x[i] * x[j]
             data2[i, j] += weight * weight * x[i] * x[j]
-    state.mass[0] += weight * weight
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

@@ -97,23 +97,13 @@ def epoch_regret_bound(
     theta_norm: ArrayLike = 1.0,
     arm_norm: ArrayLike = 1.0,
     noise: ArrayLike = 1.0,
+    *,
+    epochs: ArrayLike = 1.0,
 ) -> Any:
-    """Theorem 1: 2L²√(d/λ)·H^{3/2}·P + 2β_H·√(2dH ln(1 + L²H/(λd))) with probability 1 − 2δ. Needs L² ≤ λ."""
-    return _over_epochs(1.0, period, path_length, dim, delta, ridge, theta_norm, arm_norm, noise)
+    """Theorem 1: 2L²√(d/λ)·H^{3/2}·P + 2β_H·√(2dH ln(1 + L²H/(λd))) with probability 1 − 2δ. Needs L² ≤ λ.
 
-
-def _over_epochs(
-    epochs: ArrayLike,
-    period: ArrayLike,
-    path_length: ArrayLike,
-    dim: ArrayLike,
-    delta: ArrayLike,
-    ridge: ArrayLike,
-    theta_norm: ArrayLike,
-    arm_norm: ArrayLike,
-    noise: ArrayLike,
-) -> Any:
-    """Theorem 1 summed over so many epochs, whose drifts add up to ``path_length``."""
+    Summed over ``epochs`` whose drifts add up to ``path_length``: the second part once for each.
+    """
     H = np.asarray(period, dtype=float)
     drift = 2.0 * np.asarray(arm_norm) * H * drift_bound(path_length, dim, H, ridge, arm_norm)
     radius = confidence_radius(H, dim, delta, ridge, theta_norm, arm_norm, noise)
@@ -137,7 +127,8 @@ def regret_bound(
     """
     T = np.asarray(horizon, dtype=float)
     epochs = np.ceil(T / np.asarray(period, dtype=float))
-    return _over_epochs(epochs, period, path_length, dim, 1.0 / (T * epochs), ridge, theta_norm, arm_norm, noise)
+    delta = 1.0 / (T * epochs)
+    return epoch_regret_bound(period, path_length, dim, delta, ridge, theta_norm, arm_norm, noise, epochs=epochs)
 
 
 def meta_regret_bound(plays: ArrayLike, choices: ArrayLike, reward_bound: ArrayLike) -> Any:
@@ -170,7 +161,8 @@ def bob_regret_bound(
     def base(period: int) -> float:
         epochs = episodes * math.ceil(episode / period)
         delta = 1.0 / (horizon * epochs)
-        return float(_over_epochs(epochs, period, path_length, dim, delta, ridge, theta_norm, arm_norm, noise))
+        scales = (ridge, theta_norm, arm_norm, noise)
+        return float(epoch_regret_bound(period, path_length, dim, delta, *scales, epochs=epochs))
 
     reward = episode_reward_bound(horizon, episode, theta_norm, arm_norm, noise)
     meta = float(meta_regret_bound(episodes, len(pool), reward))

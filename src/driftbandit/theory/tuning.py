@@ -12,13 +12,13 @@ from driftbandit.core import validate
 
 
 def over_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Also take arrays of arguments, entry by entry; a plain call stays one."""
+    """Also take arrays of arguments, by position or by name, entry by entry; a plain call stays one."""
 
     @wraps(function)
-    def on_any(*arguments: Any) -> Any:
-        if all(np.ndim(argument) == 0 for argument in arguments):
-            return function(*arguments)
-        return np.vectorize(function)(*arguments)
+    def on_any(*arguments: Any, **named: Any) -> Any:
+        if all(np.ndim(argument) == 0 for argument in (*arguments, *named.values())):
+            return function(*arguments, **named)
+        return np.vectorize(function)(*arguments, **named)
 
     return on_any
 

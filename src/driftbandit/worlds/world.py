@@ -20,7 +20,7 @@ from driftbandit.worlds.drift import Drift
 from driftbandit.worlds.noise import Noise
 from driftbandit.worlds.reward import Added, Clicked, Counted, mean_reward
 
-THETA, ARMS, NOISE, DELAY = range(4)  # streams of chance
+PATH, ARMS, NOISE, DELAY = range(4)  # streams of chance
 
 
 class Block(NamedTuple):
@@ -118,7 +118,7 @@ class World:
             last = theta[-1:]
 
     def _path(self, replicate: int) -> Iterator[Floats]:
-        return self.drift.deal(self.horizon, self._chance(replicate, THETA))
+        return self.drift.deal(self.horizon, self._chance(replicate, PATH))
 
     def _chance(self, replicate: int, stream: int) -> Chance:
         return partial(generator, self.seed, replicate, stream)

@@ -19,6 +19,7 @@ from driftbandit.core.ridge import (
     B,
     Ridge,
     V,
+    clear,
     correct,
     fade,
     forecast,
@@ -89,17 +90,6 @@ def member(bank: Bank, k: int) -> Ridge:
 
 
 @kernel
-def empty(bank: Bank, k: int) -> None:
-    """V = λI."""
-    bank.matrix[k][:] = 0.0
-    bank.vector[k][:] = 0.0
-    bank.tally[k][:] = 0
-    for i in range(len(bank.x)):
-        bank.matrix[k, V, i, i] = bank.scale[PENALTY]
-        bank.matrix[k, METRIC, i, i] = 1.0 / bank.scale[PENALTY]
-
-
-@kernel
 def duplicate(bank: Bank, source: int, target: int) -> None:
     for part in range(2):
         for i in range(len(bank.x)):
@@ -143,10 +133,10 @@ def fit(bank: Bank, k: int, first: int, oldest: int) -> float:
     Rewards of rounds before ``oldest``, which came late, are left out.
     """
     scratch, ring, d = len(bank.keep), len(bank.rewards), bank.features
-    empty(bank, scratch)
+    ridge, keep, turns = member(bank, scratch), bank.keep[k], bank.turns[k]
+    clear(ridge)
     if first > 0 and d < len(bank.x):
         remember_constant(bank, scratch)
-    ridge, keep, turns = member(bank, scratch), bank.keep[k], bank.turns[k]
     squares = logs = 0.0
     count = 0
     for n in range(first, bank.clock[LEARNT]):
