@@ -32,7 +32,7 @@ from driftbandit import (
 from driftbandit.checks import CHECKS, CheckFailed, check_policy
 from driftbandit.core.random import luck
 from driftbandit.policies._base.confident import ConfidentPolicy
-from driftbandit.policies._base.saved import leaves
+from driftbandit.policies._base.leaves import leaves, state_bytes
 from naive import NaiveBob, twin_of
 
 
@@ -319,7 +319,7 @@ def test_forced_visits_span_the_arms_and_a_shift_starts_afresh() -> None:
 
 def test_memory_is_constant_for_restart_and_w_rows_for_window() -> None:
     def held(policy: Policy) -> int:
-        return sum(array.nbytes for array in leaves(policy.state).values())
+        return state_bytes(policy.state)
 
     for make, per_row in ((lambda m: RestartUCB(5, period=m), 0), (lambda m: WindowUCB(5, window=m), 8 * (5 + 1 + 1))):
         small, large = make(10), make(1010)

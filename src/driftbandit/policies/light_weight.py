@@ -11,6 +11,7 @@ from driftbandit.core.linalg import invert, times
 from driftbandit.core.ridge import METRIC, THETA, B, Confidence, Ridge, V, new_ridge, radius, rescore
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned_discount
+from driftbandit.policies._base.sound import check_faded, check_mass, check_now
 from driftbandit.policies._base.verbs import begin, learn
 
 
@@ -77,3 +78,9 @@ class LightWeightUCB(ConfidentPolicy):
         ridge = new_ridge(self.dim, self.ridge)
         ridge.matrix[V] = 0.0
         return LightWeightState(ridge, self.confidence(), self.discount, np.zeros(1), np.zeros(1, np.int64))
+
+    def _check_state(self) -> None:
+        state: LightWeightState = self.state
+        check_faded("V", state.ridge, state.discount, self.rounds, self.arm_norm)
+        check_mass(state.mass[0], state.discount, self.rounds)
+        check_now(state.clock[0], self.rounds)

@@ -17,7 +17,7 @@ from driftbandit import __version__
 from driftbandit.core import validate
 from driftbandit.core.types import Ints
 from driftbandit.figures.look import LIGHT, Theme
-from driftbandit.policies._base.saved import leaves
+from driftbandit.policies._base.leaves import state_bytes
 from driftbandit.simulate.play import checkpoint_rounds, play_replicate
 from driftbandit.studies.cells import Cell, Ledger
 from driftbandit.studies.engines import run_all
@@ -71,7 +71,7 @@ def play_task(task: Task) -> tuple[list[Cell], int]:
     policies = {variant.label: make_policy(variant.where, variant.settings, world, task.replicate) for variant in task.policies}
     marks = marks_of(task.checkpoints, world.horizon)
     regret, seconds = play_replicate(policies, world, task.replicate, marks, BLOCK)
-    sizes = [sum(array.nbytes for array in leaves(policy.state).values()) for policy in policies.values()]
+    sizes = [state_bytes(policy.state) for policy in policies.values()]
     return [Cell(*cell) for cell in zip(task.keys, regret, seconds.tolist(), sizes, strict=True)], task.rounds
 
 
