@@ -211,10 +211,9 @@ class Master(ConfidentPolicy):
         check_range("the count of rewards in this block", state.block[TOLD], 0, now - block + 1)
         check_range("the lowest estimate in this block", state.block[LOWEST], -HIGH, HIGH)
         check_range("the excess of this block", state.block[EXCESS], -HIGH, HIGH)
-        if state.block.any():  # the first round has begun
-            for m in range(order + 1):
-                check_ridge(f"the copy of order {m}", copy_of(state, m), 2**m, self.arm_norm)
-                check_range(f"the count of rewards of order {m}", state.earned[m, COUNT], 0, 2**m)
-                check_rewards(f"the mean reward of order {m}", state.earned[m, TOTAL] / 2**m)
-        else:
-            demand(not self.rounds, "no block was ever begun")
+        demand(state.block.any() or not self.rounds, "no block was ever begun")
+        for m in range(order + 1 if state.block.any() else 0):
+            parts = state.matrix[m], state.vector[m], state.ridge.columns, state.score[m], state.tally[m]
+            check_ridge(f"the copy of order {m}", Ridge(self.ridge, *parts), 2**m, self.arm_norm)
+            check_range(f"the count of rewards of order {m}", state.earned[m, COUNT], 0, 2**m)
+            check_rewards(f"the mean reward of order {m}", state.earned[m, TOTAL] / 2**m)

@@ -35,9 +35,7 @@ def check_meta(meta: Meta, choice: int) -> None:
     if meta.chance.any():
         fresh = meta._replace(chance=meta.chance.copy())
         draw(fresh, 0.0)
-        demand(
-            np.allclose(meta.chance, fresh.chance, rtol=1e-9), "the chances are not what their weights make them"
-        )
+        demand(np.allclose(meta.chance, fresh.chance, rtol=1e-9), "the chances are not what their weights make them")
         demand(meta.chance[choice] > 0.0, "the choice from the pool has no chance")
 
 

@@ -14,7 +14,7 @@ from driftbandit.policies._base.entry import SLACK
 
 EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-6  # what rounding may add up to, relative to what is rounded, unless V is ill-conditioned: …
-PER_STEP = 64.0 * EPSILON  # … then so much a step, times the square of its condition
+PER_STEP = 4.0 * EPSILON  # … then so much a step, times the square of its condition
 LARGE = 1e150  # far above every θ̂, and its square is finite
 
 _cancelled: ContextVar[bool] = ContextVar("cancelled", default=False)

@@ -12,7 +12,7 @@ from driftbandit.policies._evidence.archive import Archive
 from driftbandit.policies._evidence.bank import Bank
 from driftbandit.policies._evidence.history import Diary
 from driftbandit.policies._evidence.lateness import Lateness
-from driftbandit.policies._evidence.scales import LEAST_NOISE2, MOST_COUNTED
+from driftbandit.policies._evidence.scales import LEAST_NOISE2, LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
 from driftbandit.policies._evidence.scales import STEADY as MOST_WEIGHT
 
 MOST_SQUARE, MOST_FOURTH = 1e205, 1e305  # of rewards up to 1e50, or of the θ that they make of the shortest arms
@@ -45,7 +45,7 @@ def check_bank(bank: Bank, rounds: int, longest: float, refuted: float) -> None:
 
 
 def check_scales(bank: Bank, rounds: int) -> None:
-    scale = bank.scale
+    scale, settled = bank.scale, bank.clock[rows.LEARNT] >= rows.SETTLE * len(bank.x)
     least = LEAST_NOISE2 / 4.0**6 if bank.clock[rows.LEARNT] else 0.0
     check_range("the noise", scale[[rows.NOISE2, rows.LOUD]], 0.0, MOST_SQUARE)
     check_range("the noise", scale[rows.NOISE2], least, MOST_SQUARE)
@@ -55,6 +55,9 @@ def check_scales(bank: Bank, rounds: int) -> None:
     check_range("an arm's squared length", scale[[rows.LENGTH2, rows.CONSTANT]], 0.0, MOST_SQUARE)
     check_range("the count of rewards in the signal", scale[rows.WEIGHT], 0.0, MOST_WEIGHT)
     check_range("λ", scale[rows.PENALTY], 1e-300 if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
+    if settled:
+        unit = scale[rows.LENGTH2] if scale[rows.LENGTH2] > 0.0 else 1.0
+        check_range("λ in units of an arm's", scale[rows.PENALTY] / unit, LEAST_PENALTY * 0.999, MOST_PENALTY * 1.001)
     check_rewards("the first reward", scale[[rows.SHIFT, rows.FIRST]])
 
 
