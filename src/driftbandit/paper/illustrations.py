@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from driftbandit.policies._base.saved import leaves
+from driftbandit.policies._base.leaves import state_bytes
 from driftbandit.policies.bob import CHOICE, BanditOverBandit
 from driftbandit.policies.restart import RestartUCB
 from driftbandit.simulate.loop import CompiledRun
@@ -91,5 +91,5 @@ def memory_by_horizon(horizons: Iterable[int], factor: float = 10) -> pl.DataFra
         for kind in ("RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB"):
             table = {"memory": "theory", "factor": factor} if kind != "StaticUCB" else {}
             state = make_policy(kind, table, world, None).state
-            rows.append({"policy": kind, "horizon": horizon, "bytes": sum(a.nbytes for a in leaves(state).values())})
+            rows.append({"policy": kind, "horizon": horizon, "bytes": state_bytes(state)})
     return pl.DataFrame(rows)

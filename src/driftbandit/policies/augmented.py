@@ -14,8 +14,9 @@ from driftbandit.core.ridge import MEAN, SQUARE, Ridge
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy
 from driftbandit.policies._base.decision import Decision
+from driftbandit.policies._base.sound import check_now, check_range, check_rewards
 from driftbandit.policies._base.verbs import begin, learn
-from driftbandit.policies.restart import NEVER, START, RestartState, new_state, restart
+from driftbandit.policies.restart import NEVER, START, RestartState, check_state, new_state, restart
 
 NOW, EPISODE = 0, 1
 MOST = 1024  # rewards of an arm that the test looks back on; when there are more, the older half is forgotten
@@ -159,7 +160,10 @@ class DetectionAugmentedUCB(ConfidentPolicy):
             cover=covering(ridge.columns),
         )
 
-    def _is_sound(self) -> bool:
-        seen, clock = self.state.seen, self.state.clock
-        cover_known = self._kept is None or np.array_equal(self.state.cover, covering(self._kept.columns))
-        return bool(seen.min() >= 0 and seen.max() <= MOST and clock[EPISODE] >= 1 and cover_known)
+    def _check_state(self) -> None:
+        state, epoch = self.state, self.rounds + 1 - self.state.base.clock[START]
+        check_state(state.base, self.rounds, self.arm_norm, NEVER)
+        check_range("the counts of forced visits", state.seen, 0, min(MOST, epoch))
+        check_rewards("the rewards of forced visits", state.history)
+        check_now(state.clock[NOW], self.rounds)
+        check_range("the episode", state.clock[EPISODE], 1, self.rounds + 1)

@@ -12,7 +12,8 @@ from driftbandit.core.ridge import Ridge
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies import restart, window
 from driftbandit.policies._base.confident import ConfidentPolicy
-from driftbandit.policies._base.meta import Meta, draw, exp3, exp3_ix, reward
+from driftbandit.policies._base.meta import Meta, check_meta, draw, exp3, exp3_ix, reward
+from driftbandit.policies._base.sound import check_range, check_rewards, demand
 from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import episode_length, episode_reward_bound, period_pool
 
@@ -92,11 +93,19 @@ class BanditOverBandit(ConfidentPolicy):
     def _with_ridge(self, state: Any, ridge: Ridge) -> Any:
         return state._replace(ridge=ridge, base=state.base._replace(ridge=ridge))
 
-    def _is_sound(self) -> bool:
-        base = self.state.base
-        choice, pool = self.state.clock[CHOICE], self.state.pool
-        kept = not isinstance(base, window.WindowState) or window.is_sound(base)
-        return bool(0 <= choice < len(pool) and pool.tolist() == self.pool and kept)
+    def _check_state(self) -> None:
+        state, clock = self.state, self.state.clock
+        assert self.episode is not None
+        demand(clock[EPISODE] == self.episode, f"the episode must be {self.episode}, got {clock[EPISODE]}")
+        check_range("the first round of this episode", clock[START], max(self.rounds - self.episode, 0), self.rounds)
+        check_range("the choice from the pool", clock[CHOICE], 0, len(state.pool) - 1)
+        check_rewards("the mean reward of this episode", state.total / self.episode)
+        begun = state.meta.chance.any()
+        demand(begun or not self.rounds, "nothing was ever drawn from the pool")
+        check_meta(state.meta, int(clock[CHOICE]))
+        memory = self.memory if begun else max(state.pool)
+        check = window.check_state if isinstance(state.base, window.WindowState) else restart.check_state
+        check(state.base, self.rounds, self.arm_norm, int(memory))
 
     @property
     def memory(self) -> int:

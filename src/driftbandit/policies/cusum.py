@@ -10,8 +10,9 @@ from driftbandit.core import validate
 from driftbandit.core.ridge import Ridge, forecast
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.sound import check_now, check_range
 from driftbandit.policies._base.verbs import begin, learn
-from driftbandit.policies.restart import NEVER, START, RestartState, new_state, restart
+from driftbandit.policies.restart import NEVER, START, RestartState, check_state, new_state, restart
 
 UP, DOWN = 0, 1
 SLACK = 0.5  # what a residual must exceed, in its standard deviations, to count: tuned to shifts of twice that
@@ -77,3 +78,8 @@ class CusumUCB(ConfidentPolicy):
 
     def _with_ridge(self, state: Any, ridge: Ridge) -> Any:
         return state._replace(ridge=ridge, base=state.base._replace(ridge=ridge))
+
+    def _check_state(self) -> None:
+        check_state(self.state.base, self.rounds, self.arm_norm, NEVER)
+        check_range("the sums of residuals", self.state.sums, 0.0, self.state.threshold)
+        check_now(self.state.clock[0], self.rounds)

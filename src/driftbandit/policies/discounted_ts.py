@@ -13,7 +13,7 @@ from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy
 from driftbandit.policies._base.verbs import begin, learn
-from driftbandit.policies.weight import WeightState, new_state
+from driftbandit.policies.weight import WeightState, check_state, new_state
 
 
 class SampleState(NamedTuple):
@@ -79,6 +79,9 @@ class DiscountedTS(ConfidentPolicy):
         base = new_state(self)
         ridge = base.ridge._replace(vector=np.zeros_like(base.ridge.vector))
         return SampleState(ridge, base, self.width * self.noise, np.zeros((self.dim, self.dim)), np.zeros(self.dim))
+
+    def _check_state(self) -> None:
+        check_state(self.state.base, self.rounds, self.arm_norm)
 
     def _with_ridge(self, state: Any, ridge: Ridge) -> Any:
         return state._replace(ridge=ridge)

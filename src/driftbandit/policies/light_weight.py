@@ -9,6 +9,7 @@ from driftbandit.core.ridge import METRIC, Confidence, Ridge, radius, rescore
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy, tuned_discount
 from driftbandit.policies._base.discounted import grow_older, new_sums, solve, take_in
+from driftbandit.policies._base.sound import check_faded, check_mass, check_now
 from driftbandit.policies._base.verbs import begin, learn
 
 
@@ -51,3 +52,9 @@ class LightWeightUCB(ConfidentPolicy):
     def _new_state(self) -> LightWeightState:
         self.discount = tuned_discount(self)
         return LightWeightState(new_sums(self), self.confidence(), self.discount, np.zeros(1), np.zeros(1, np.int64))
+
+    def _check_state(self) -> None:
+        state: LightWeightState = self.state
+        check_faded("V", state.ridge, state.discount, self.rounds, self.arm_norm)
+        check_mass(state.mass[0], state.discount, self.rounds)
+        check_now(state.clock[0], self.rounds)

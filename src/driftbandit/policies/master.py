@@ -8,7 +8,7 @@ import numpy as np
 
 from driftbandit.core import validate
 from driftbandit.core.compile import kernel
-from driftbandit.core.counter import key_of, uniform
+from driftbandit.core.counter import WORD, key_of, uniform
 from driftbandit.core.ridge import (
     MEAN,
     METRIC,
@@ -26,6 +26,7 @@ from driftbandit.core.ridge import (
 )
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy
+from driftbandit.policies._base.sound import check_now, check_range, check_rewards, check_ridge, demand
 from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.theory.bounds import potential_bound
 
@@ -201,6 +202,18 @@ class Master(ConfidentPolicy):
         rescore_copies(state)
         return state
 
-    def _is_sound(self) -> bool:
-        block, order, now = self.state.clock[:3]
-        return bool(0 <= order < len(self.state.tally) and 0 <= block <= now)
+    def _check_state(self) -> None:
+        state, (block, order, now, *keys) = self.state, self.state.clock.tolist()
+        check_now(now, self.rounds)
+        check_range("the order of this block", order, 0, len(state.tally) - 1)
+        check_range("the rounds of this block so far", now - block, 0, 2**order - 1)
+        check_range("the keys of this block's schedule", keys, 0, WORD)
+        check_range("the count of rewards in this block", state.block[TOLD], 0, now - block + 1)
+        check_range("the lowest estimate in this block", state.block[LOWEST], -HIGH, HIGH)
+        check_range("the excess of this block", state.block[EXCESS], -HIGH, HIGH)
+        demand(state.block.any() or not self.rounds, "no block was ever begun")
+        for m in range(order + 1 if state.block.any() else 0):
+            parts = state.matrix[m], state.vector[m], state.ridge.columns, state.score[m], state.tally[m]
+            check_ridge(f"the copy of order {m}", Ridge(self.ridge, *parts), 2**m, self.arm_norm)
+            check_range(f"the count of rewards of order {m}", state.earned[m, COUNT], 0, 2**m)
+            check_rewards(f"the mean reward of order {m}", state.earned[m, TOTAL] / 2**m)

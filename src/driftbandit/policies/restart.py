@@ -12,6 +12,7 @@ from driftbandit.core.ridge import OBSERVED, Confidence, Ridge, absorb, clear, n
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
 from driftbandit.policies._base.policy import Memory
+from driftbandit.policies._base.sound import check_range, check_ridge, demand
 from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import optimal_period
 
@@ -28,6 +29,17 @@ class RestartState(NamedTuple):
 def new_state(policy: ConfidentPolicy, period: int, points: Sequence[int] = ()) -> RestartState:
     clock = np.array([0, 0, period, *points], np.int64)
     return RestartState(new_ridge(policy.dim, policy.ridge), policy.confidence(), clock)
+
+
+def check_state(state: RestartState, rounds: int, longest: float, period: int) -> None:
+    """Refuse a state read from a file that this many rounds cannot have led to."""
+    start, following = state.clock[START], state.clock[NEXT]
+    demand(state.clock[PERIOD] == period, f"the period must be {period}, got {state.clock[PERIOD]}")
+    check_range("the first round of this epoch", start, 0, rounds)
+    later = state.clock[POINTS:][state.clock[POINTS:] > start]
+    expected = min(int(start) + period, NEVER, *later.tolist()) if rounds or following else 0
+    demand(following == expected and following >= rounds, f"the next epoch begins in round {expected}, not {following}")
+    check_ridge("ridge", state.ridge, rounds + 1 - int(start), longest)
 
 
 @kernel
@@ -82,6 +94,10 @@ class RestartUCB(ConfidentPolicy):
         self.period = validate.whole("period", tuned(self, "period", optimal_period))
         return new_state(self, self.period)
 
+    def _check_state(self) -> None:
+        assert self.period is not None
+        check_state(self.state, self.rounds, self.arm_norm, self.period)
+
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class StaticUCB(ConfidentPolicy):
@@ -91,6 +107,9 @@ class StaticUCB(ConfidentPolicy):
 
     def _new_state(self) -> RestartState:
         return new_state(self, NEVER)
+
+    def _check_state(self) -> None:
+        check_state(self.state, self.rounds, self.arm_norm, NEVER)
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -107,3 +126,7 @@ class OracleRestartUCB(ConfidentPolicy):
             raise ValueError(f"change_points must increase, got {points}")
         self.change_points = points
         return new_state(self, NEVER, points)
+
+    def _check_state(self) -> None:
+        demand(self.state.clock[POINTS:].tolist() == self.change_points, "the change points are not those it was given")
+        check_state(self.state, self.rounds, self.arm_norm, NEVER)

@@ -11,6 +11,7 @@ from driftbandit.core.ridge import METRIC, Confidence, Ridge, radius, rescore
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy, tuned_discount
 from driftbandit.policies._base.discounted import grow_older, new_sums, solve, take_in
+from driftbandit.policies._base.sound import check_faded, check_mass, check_now
 from driftbandit.policies._base.verbs import begin, learn
 
 DATA2, INVERSE, PRODUCT = 0, 1, 2
@@ -31,6 +32,14 @@ def new_state(policy: Any) -> WeightState:
     d = policy.dim
     matrix = np.zeros((3, d, d))
     return WeightState(new_sums(policy), policy.confidence(), policy.discount, matrix, np.zeros(1), np.zeros(1, np.int64))
+
+
+def check_state(state: WeightState, rounds: int, longest: float) -> None:
+    """Refuse a state read from a file that this many rounds cannot have led to; what ``solve`` makes is not looked at."""
+    check_faded("V", state.ridge, state.discount, rounds, longest)
+    check_faded("Ṽ", state.ridge._replace(matrix=state.matrix), state.discount**2, rounds, longest)
+    check_mass(state.mass[0], state.discount, rounds)
+    check_now(state.clock[0], rounds)
 
 
 @kernel
@@ -87,3 +96,6 @@ class WeightUCB(ConfidentPolicy):
 
     def _new_state(self) -> WeightState:
         return new_state(self)
+
+    def _check_state(self) -> None:
+        check_state(self.state, self.rounds, self.arm_norm)

@@ -8,9 +8,20 @@ import numpy as np
 from driftbandit.core import validate
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
+from driftbandit.core.room import demand_room
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
 from driftbandit.policies._base.policy import Memory
+from driftbandit.policies._base.sound import (
+    EPSILON,
+    check_arms,
+    check_now,
+    check_range,
+    check_rewards,
+    check_ridge,
+    check_ring,
+    demand,
+)
 from driftbandit.policies._base.verbs import begin, learn, retune
 from driftbandit.theory.tuning import optimal_window
 
@@ -29,17 +40,29 @@ class WindowState(NamedTuple):
 
 
 def new_state(policy: ConfidentPolicy, window: int) -> WindowState:
-    if window * policy.dim > 2**33:
-        raise ValueError(f"window must fit into memory: {window:,} rows of {policy.dim} numbers are over 64 GiB")
+    demand_room("window", window, policy.dim)
     return WindowState(
         new_ridge(policy.dim, policy.ridge), policy.confidence(), np.array([0, -1, window, 0], np.int64),
         np.full(window, EMPTY), np.zeros((window, policy.dim)), np.zeros(window),
     )  # fmt: skip
 
 
-def is_sound(state: WindowState) -> bool:
-    """Whether a state read from a file keeps within its ring."""
-    return bool(1 <= state.clock[WINDOW] <= len(state.rounds))
+def check_state(state: WindowState, rounds: int, longest: float, window: int) -> None:
+    """Refuse a state read from a file that this many rounds cannot have led to."""
+    clock, ridge, kept = state.clock, state.ridge, state.rounds != EMPTY
+    demand(clock[WINDOW] == window, f"the window must be {window}, got {clock[WINDOW]}")
+    check_now(clock[NOW], rounds)
+    check_range("the first round that counts", clock[START], 0, rounds)
+    check_range("the count of rewards since a fresh sum", clock[LEARNT], 0, max(1024, len(state.rounds)))
+    check_range("the rounds in the window", state.rounds, EMPTY, clock[NOW])
+    check_ring("the rounds in the window", state.rounds, window, max(clock[START], clock[NOW] - window), clock[NOW])
+    check_arms("the arms in the window", state.arms, longest)
+    check_rewards("the rewards in the window", state.rewards)
+    demand(ridge.tally[OBSERVED] == kept.sum(), "the window does not hold as many rewards as were counted")
+    check_ridge("ridge", ridge, window, longest, evicted=window)
+    whole = ridge.penalty * np.eye(len(ridge.columns)) + state.arms[kept].T @ state.arms[kept]
+    rounding = 4.0 * EPSILON * (2 * clock[LEARNT] + 2 * window) * (ridge.penalty + window * longest**2)
+    demand(np.abs(ridge.matrix[V] - whole).max() <= rounding, "V is not what the arms in the window make it")
 
 
 @kernel
@@ -135,5 +158,7 @@ class WindowUCB(ConfidentPolicy):
         self.window = validate.whole("window", tuned(self, "window", optimal_window))
         return new_state(self, self.window)
 
-    def _is_sound(self) -> bool:
-        return is_sound(self.state)
+    def _check_state(self) -> None:
+        assert self.window is not None
+        demand(self.state.clock[START] == 0, "a window that is never changed counts from round 0 on")
+        check_state(self.state, self.rounds, self.arm_norm, self.window)

@@ -1,15 +1,14 @@
 """Figures and tables to one HTML page that needs nothing else: no network, no font, no other file."""
 
-import os
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
+from driftbandit.core.files import write_atomically
 from driftbandit.figures.files import as_svg
 from driftbandit.report.tables import Grid, Verdict
 
@@ -52,12 +51,7 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section], f
     template = templates.get_template("page.html.jinja")
     text = template.render(title=title, lead=lead, sections=sections, footer=footer)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_atomically(path, lambda file: file.write(text.encode()))
 
 
 def _picture(figure: Figure) -> str:

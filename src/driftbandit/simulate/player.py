@@ -32,9 +32,9 @@ import numpy as np
 
 from driftbandit.core.arms import FixedArms
 from driftbandit.core.types import Floats
+from driftbandit.policies._base import leaves
 from driftbandit.policies._base.entry import SLACK
 from driftbandit.policies._base.policy import Policy
-from driftbandit.policies._base.saved import leaves
 
 if TYPE_CHECKING:
     from driftbandit.worlds.world import World
@@ -61,7 +61,7 @@ def fresh(player: Any, replicate: int) -> Any:
 
 def state_bytes(player: Player) -> int:
     """How large a policy's state is; 0 for a player that has none to show."""
-    return sum(array.nbytes for array in leaves(player.state).values()) if isinstance(player, Policy) else 0
+    return leaves.state_bytes(player.state) if isinstance(player, Policy) else 0
 
 
 def index_of(decision: Any, offered: Floats, player: Player, t: int) -> int:

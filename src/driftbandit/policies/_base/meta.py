@@ -7,6 +7,7 @@ import numpy as np
 
 from driftbandit.core.compile import kernel
 from driftbandit.core.types import Floats
+from driftbandit.policies._base.sound import demand
 
 
 class Meta(NamedTuple):
@@ -27,6 +28,15 @@ def exp3_ix(choices: int, plays: int) -> Meta:
     """η = √(2 ln(K + 1) / (K n)): Neu, Theorem 1; holds with high probability, not only in expectation."""
     rate = math.sqrt(2.0 * math.log(choices + 1.0) / (choices * plays))
     return Meta(np.zeros(choices), np.zeros(choices), rate, 0.0, rate / 2.0)
+
+
+def check_meta(meta: Meta, choice: int) -> None:
+    """Refuse what no draw leaves: the probabilities follow from the weights."""
+    if meta.chance.any():
+        fresh = meta._replace(chance=meta.chance.copy())
+        draw(fresh, 0.0)
+        demand(np.allclose(meta.chance, fresh.chance, rtol=1e-9), "the chances are not what their weights make them")
+        demand(meta.chance[choice] > 0.0, "the choice from the pool has no chance")
 
 
 @kernel

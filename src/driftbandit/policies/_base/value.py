@@ -1,6 +1,7 @@
 """Policies as values: they print as the call that makes them, compare, copy, pickle, save and load."""
 
 import copy
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -9,10 +10,14 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
+from driftbandit import policies
+from driftbandit.core import validate
 from driftbandit.core.arms import FixedArms
-from driftbandit.core.types import Floats
+from driftbandit.core.room import at_most, demand_room
 from driftbandit.policies._base import saved as store
 from driftbandit.policies._base.decision import Decision
+from driftbandit.policies._base.leaves import Arrays, leaves, restore
+from driftbandit.policies._base.sound import cancelled, check_arms, check_range, demand
 
 STATE = ("_given", "state", "rounds", "_waiting", "_kept")
 ALONE = "a policy belongs to one thread at a time, and another is using this one: share it under a lock, or give each its own"
@@ -22,6 +27,7 @@ class Value:
     """What makes a policy a value: the parameters it was given, its state, and the decisions that wait for a reward."""
 
     dim: int
+    arm_norm: float
     state: Any
     rounds: int
     most_waiting: int
@@ -52,9 +58,8 @@ class Value:
         finally:
             self._busy = False
 
-    def _is_sound(self) -> bool:
-        """Whether a state that was read from a file can be played."""
-        return True
+    def _check_state(self) -> None:
+        """Refuse a state that this policy cannot have come to: one read from a file, finite and of the right shapes."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
@@ -63,7 +68,7 @@ class Value:
         if type(self) is not type(other):
             return NotImplemented
         assert isinstance(other, Value)
-        mine, theirs = store.leaves(self.state), store.leaves(other.state)
+        mine, theirs = leaves(self.state), leaves(other.state)
         return (
             (self._given, self.rounds, self._waiting) == (other._given, other.rounds, other._waiting)
             and mine.keys() == theirs.keys()
@@ -98,39 +103,86 @@ class Value:
             "waiting.arm": np.array([d.arm for d in waiting]).reshape(-1, self.dim),
             **({} if self._kept is None else {"kept": self._kept.rows}),
         }
-        header = {"policy": type(self).__name__, "given": self._given, "rounds": self.rounds}
-        store.write(path, header, {**store.leaves(self.state), **arrays})
+        header = {"policy": type(self).__name__, "given": self._given, "rounds": self.rounds, "cancelled": self._is_cancelled()}
+        store.write(path, header, {**leaves(self.state), **arrays})
+
+    def _is_cancelled(self) -> bool:
+        """Whether the estimate is so far from what it is solved from that only rewards that cancelled can explain it."""
+        try:
+            self._check_state()
+        except ValueError:
+            return True
+        return False
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The policy that ``save`` wrote, with its decisions that still wait for a reward."""
-        header, arrays = store.read(path)
-        kind = Value.kinds.get(str(header.get("policy")))
-        if kind is None or not issubclass(kind, cls):
-            raise ValueError(f"{path} holds a {header.get('policy')}, not a {cls.__name__}")
-        try:
-            return kind._restored(header, arrays)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is not a saved policy, or is damaged ({error})") from None
+        """The policy that ``save`` wrote, with its decisions that still wait for a reward.
+
+        A file is checked before it is believed: one that is damaged, or was changed since, is a ValueError.
+        """
+        with open(path, "rb") as file:
+            with store.naming(path):
+                saved = store.Saved(file)
+            if not 1 <= saved.version <= store.VERSION:
+                raise ValueError(f"{path} has version {saved.version}; this release reads versions 1 to {store.VERSION}")
+            kind = cls._kind(path, saved.header["policy"])
+            with store.naming(path):
+                return kind._restored(saved)
 
     @classmethod
-    def _restored(cls, header: dict[str, Any], arrays: store.Arrays) -> Self:
-        policy = cls(**header["given"])
-        if "kept" in arrays:
-            policy.keep(FixedArms(arrays["kept"]))
-        store.restore(policy.state, arrays)
-        if not policy._is_sound():
-            raise ValueError("its state is not sound")
-        policy.rounds = int(header["rounds"])
-        t, index, arm = (arrays[f"waiting.{part}"] for part in ("round", "index", "arm"))
-        origin = np.zeros_like(t) if header["version"] == 1 else arrays["waiting.origin"]
-        for decision in zip(t.tolist(), index.tolist(), arm, origin.tolist(), strict=True):
-            policy._await(*decision)
+    def _kind(cls, path: str | Path, name: str) -> type[Self]:
+        if name not in Value.kinds:
+            policies.every()  # a fresh process knows only what it has touched
+        kind = Value.kinds.get(name)
+        if kind is None:
+            raise ValueError(f"{path} holds a {name}, which is none of this library's: import the module that defines it first")
+        if not issubclass(kind, cls):
+            raise ValueError(f"{path} holds a {name}, not a {cls.__name__}")
+        return kind
+
+    @classmethod
+    def _restored(cls, saved: store.Saved) -> Self:
+        """The policy in a file, every claim of which is checked before room is made for it."""
+        given = saved.header["given"]
+        with at_most(saved.size):
+            if "dim" in given:
+                demand_room("dim", 2 * (dim := validate.whole("dim", given["dim"])), dim)  # V and its inverse
+            policy = cls(**given)
+        rows = saved.kept(policy.dim)
+        if rows is not None:
+            policy.keep(FixedArms(rows))
+        make = {name: (array.dtype, array.shape) for name, array in leaves(policy.state).items()}
+        arrays = saved.arrays(make | policy._waiting_make(saved), {} if rows is None else {"kept": rows})
+        restore(policy.state, arrays)
+        policy.rounds = validate.whole("rounds", saved.header["rounds"], least=0)
+        with cancelled(bool(saved.header.get("cancelled", True))):  # versions 1 and 2 did not say
+            policy._check_state()
+        policy._await(arrays, saved.version)
         return policy
 
-    def _await(self, t: int, index: int, arm: Floats, origin: int) -> None:
-        """Wait for the reward of a decision that a file remembers."""
-        if t >= self.rounds - self.most_waiting:  # version 1 waited for more
-            arm = np.array(arm, np.float64).reshape(self.dim)
-            arm.flags.writeable = False
-            self._waiting[t] = Decision(t, None if index < 0 else index, arm, origin)
+    def _waiting_make(self, saved: store.Saved) -> dict[str, store.Make]:
+        """What a file is to hold of the decisions that wait."""
+        claim = saved.claims.get("waiting.round")
+        count = 0 if claim is None else math.prod(claim.shape)
+        owned = {} if saved.version == 1 else {"waiting.origin": (np.int64, (count,))}
+        return {
+            "waiting.round": (np.int64, (count,)),
+            "waiting.index": (np.int64, (count,)),
+            "waiting.arm": (np.float64, (count, self.dim)),
+            **owned,
+        }
+
+    def _await(self, arrays: Arrays, version: int) -> None:
+        """Wait for the rewards of the decisions that a file remembers."""
+        t, index, arms = (arrays[f"waiting.{part}"] for part in ("round", "index", "arm"))
+        origin = np.zeros_like(t) if version == 1 else arrays["waiting.origin"]
+        check_range("the rounds that wait", t, 0, self.rounds - 1)
+        demand((np.diff(t) > 0).all(), "the rounds that wait are not in order")
+        check_range("the arms' numbers in the decisions that wait", index, -1, validate.MOST)
+        check_range("the origins of the decisions that wait", origin, 0, np.iinfo(np.int64).max)
+        check_arms("the arms that wait", arms, self.arm_norm)
+        for decision in zip(t.tolist(), index.tolist(), arms, origin.tolist(), strict=True):
+            if decision[0] >= self.rounds - self.most_waiting:  # version 1 waited for more
+                arm = np.array(decision[2])
+                arm.flags.writeable = False
+                self._waiting[decision[0]] = Decision(decision[0], None if decision[1] < 0 else decision[1], arm, decision[3])

@@ -19,18 +19,17 @@ from driftbandit.policies._evidence.archive import TRUST, certainty, new_archive
 from driftbandit.policies._evidence.bank import (
     FIRST,
     LEARNT,
-    MAIN,
     MOST_RESTARTS,
     NOISE2,
     RESTARTS,
     SINCE,
-    SOUND,
     VARIED,
     new_bank,
 )
 from driftbandit.policies._evidence.history import new_diary
-from driftbandit.policies._evidence.lateness import CURSOR, HELD, HOLDING, NOW, new_lateness
+from driftbandit.policies._evidence.lateness import HOLDING, NOW, new_lateness
 from driftbandit.policies._evidence.refutation import ON_TRIAL, against
+from driftbandit.policies._evidence.sound import check_archive, check_bank, check_diary, check_lateness
 from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius, to_play
 
 if TYPE_CHECKING:
@@ -116,14 +115,11 @@ class EvidencePolicy(Policy):
         archive, lateness = new_archive(self.dim + self.intercept), new_lateness(self.dim)
         return EvidenceState(new_ridge(self.dim, 1.0), bank, archive, lateness, self._rule(), new_diary(self.dim))
 
-    def _is_sound(self) -> bool:
-        bank, notes, late = self.state.bank, self.state.diary.clock, self.state.lateness.clock
-        return bool(
-            (bank.clock >= 0).all() and max(bank.clock[MAIN], bank.clock[SOUND]) < len(bank.keep)
-            and 0 <= notes[notebook.FILLED] < len(self.state.diary.notes)
-            and notes[notebook.STRIDE] > 0 and notes[notebook.WAITED] >= 0
-            and late[HELD] >= 0 and late[CURSOR] >= 0
-        )  # fmt: skip
+    def _check_state(self) -> None:
+        check_bank(self.state.bank, self.rounds, self.arm_norm, self.refuted)
+        check_archive(self.state.archive, self.rounds)
+        check_lateness(self.state.lateness, self.rounds, self.arm_norm)
+        check_diary(self.state.diary, self.rounds)
 
     def _no_scratch(self) -> None:
         super()._no_scratch()

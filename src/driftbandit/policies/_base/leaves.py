@@ -1,0 +1,42 @@
+"""A policy's state as data: its arrays by name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+SETTLED = ("columns", "cover", "keep", "memory", "pool", "turns")  # arrays that the parameters and the fixed arms settle
+
+
+def leaves(state: Any) -> Arrays:
+    """The arrays in a state of nested named tuples, by dotted name; one that stands twice is named once."""
+    seen: set[int] = set()
+
+    def walk(node: Any, prefix: str) -> Iterator[tuple[str, NDArray[Any]]]:
+        for name, value in zip(node._fields, node, strict=True):
+            if isinstance(value, tuple):
+                yield from walk(value, f"{prefix}{name}.")
+            elif isinstance(value, np.ndarray) and id(value) not in seen:
+                seen.add(id(value))
+                yield prefix + name, value
+
+    return dict(walk(state, ""))
+
+
+def state_bytes(state: Any) -> int:
+    """How much memory a state takes."""
+    return sum(array.nbytes for array in leaves(state).values())
+
+
+def restore(state: Any, arrays: Arrays) -> None:
+    """Copy saved arrays into a state of the same make."""
+    for name, array in leaves(state).items():
+        saved = arrays[name]
+        if not np.isfinite(saved).all():
+            raise ValueError(f"array {name!r} is not finite")
+        if name.rpartition(".")[2] in SETTLED and not np.allclose(saved, array, rtol=1e-12, atol=0.0):
+            raise ValueError(f"array {name!r} is not what the parameters make it")
+        array[...] = saved

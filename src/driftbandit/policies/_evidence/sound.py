@@ -1,0 +1,103 @@
+"""What the state of a policy led by evidence must be like: for states that come from a file, which anyone may have written."""
+
+import numpy as np
+
+from driftbandit.core.ridge import STEPS
+from driftbandit.policies._base.sound import check_arms, check_now, check_range, check_rewards, check_ring, check_solved, demand
+from driftbandit.policies._evidence import archive as trust
+from driftbandit.policies._evidence import bank as rows
+from driftbandit.policies._evidence import history as notebook
+from driftbandit.policies._evidence import lateness as late
+from driftbandit.policies._evidence.archive import Archive
+from driftbandit.policies._evidence.bank import Bank
+from driftbandit.policies._evidence.history import Diary
+from driftbandit.policies._evidence.lateness import Lateness
+from driftbandit.policies._evidence.scales import LEAST_NOISE2, LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
+from driftbandit.policies._evidence.scales import STEADY as MOST_WEIGHT
+
+MOST_SQUARE, MOST_FOURTH = 1e205, 1e305  # of rewards up to 1e50, or of the θ that they make of the shortest arms
+MOST_STEPS = 1024
+
+
+def check_bank(bank: Bank, rounds: int, longest: float, refuted: float) -> None:
+    clock, estimators = bank.clock, len(bank.keep)
+    learnt = int(clock[rows.LEARNT])
+    check_range("the count of rewards learnt", learnt, 0, rounds)
+    check_range("the count of restarts", clock[rows.RESTARTS], 0, rounds)
+    check_range("the reward of the last restart", clock[rows.SINCE], 0, learnt)
+    check_range("the numbers of estimators", clock[[rows.MAIN, rows.SOUND]], 0, estimators - 1)
+    check_range("the latest rounds", clock[[rows.NEWEST, rows.BIRTH]], 0, rounds)
+    check_range("whether rewards varied", clock[rows.VARIED], 0, 1)
+    check_range("the rounds of restarts", bank.restarts, 0, rounds)
+    check_range("the evidence", bank.evidence, 0.0, refuted)
+    check_range("the onsets of evidence", bank.onset, 0, learnt)
+    check_range("the squares of residuals", bank.squares, 0.0, MOST_SQUARE)
+    check_range("the squares that the noise is learnt from", bank.taken, 0.0, MOST_SQUARE)
+    check_range("the logarithms of variances", bank.logs, 0.0, 1e3)
+    check_range("the rounds of the last rewards", bank.decided, 0, rounds)
+    check_range("the latest rounds at the last rewards", bank.newest, 0, rounds)
+    check_arms("the last arms", bank.arms[:, : bank.features], longest)
+    check_rewards("the last rewards", bank.rewards)
+    check_scales(bank, rounds)
+    check_range("the counts of steps since a fresh solve", bank.tally[:, STEPS], 0, MOST_STEPS)
+    if learnt:
+        check_solved("an estimator of the bank", bank.matrix[:-1], bank.vector[:-1], bank.tally[:-1])
+
+
+def check_scales(bank: Bank, rounds: int) -> None:
+    scale, settled = bank.scale, bank.clock[rows.LEARNT] >= rows.SETTLE * len(bank.x)
+    least = LEAST_NOISE2 / 4.0**6 if bank.clock[rows.LEARNT] else 0.0
+    check_range("the noise", scale[[rows.NOISE2, rows.LOUD]], 0.0, MOST_SQUARE)
+    check_range("the noise", scale[rows.NOISE2], least, MOST_SQUARE)
+    check_range("the fourth power of the noise", scale[rows.FOURTH], 0.0, MOST_FOURTH)
+    check_range("the count of rewards in the noise", scale[rows.COUNTED], 0.0, max(MOST_COUNTED, rounds))
+    check_range("the signal", scale[rows.SIGNAL2], 0.0, MOST_FOURTH)
+    check_range("an arm's squared length", scale[[rows.LENGTH2, rows.CONSTANT]], 0.0, MOST_SQUARE)
+    check_range("the count of rewards in the signal", scale[rows.WEIGHT], 0.0, MOST_WEIGHT)
+    check_range("λ", scale[rows.PENALTY], 1e-300 if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
+    if settled:
+        unit = scale[rows.LENGTH2] if scale[rows.LENGTH2] > 0.0 else 1.0
+        check_range("λ in units of an arm's", scale[rows.PENALTY] / unit, LEAST_PENALTY * 0.999, MOST_PENALTY * 1.001)
+    check_rewards("the first reward", scale[[rows.SHIFT, rows.FIRST]])
+
+
+def check_archive(archive: Archive, rounds: int) -> None:
+    scale = archive.scale
+    check_solved("the archive", archive.ridge.matrix, archive.ridge.vector, archive.ridge.tally)
+    check_range("the archive's steps since a fresh solve", archive.ridge.tally[STEPS], 0, MOST_STEPS)
+    check_range("what is known of trust", scale[trust.INFORMATION], 0.0, MOST_FOURTH)
+    expected = 1.0 + scale[trust.PRODUCT] / (trust.PRIOR + scale[trust.INFORMATION])
+    demand(np.isclose(scale[trust.TRUST], expected, rtol=1e-9, atol=1e-9), "trust is not what the comparisons make it")
+    check_range("whether this round is a probe", scale[trust.PROBING], 0.0, 1.0)
+    check_range("the spread of rewards", scale[[trust.SPREAD2, trust.BANK_SPREAD2]], 0.0, MOST_SQUARE)
+    check_range("the count of comparisons", scale[trust.COMPARED], 0.0, trust.LASTING)
+    check_range("the count of rewards averaged", scale[trust.AVERAGED], 0.0, trust.RECENT)
+    check_ring("the rounds of comparisons", archive.rounds - 1, trust.OUTSTANDING, 0, rounds)
+    check_range("how open a comparison is", archive.outstanding[:, trust.OPEN], 0.0, 1.0)
+
+
+def check_lateness(lateness: Lateness, rounds: int, longest: float) -> None:
+    clock, moments = lateness.clock, lateness.moments
+    check_now(clock[late.DECIDED] - 1, rounds)
+    check_range("the next round to be learnt", clock[late.CURSOR], 0, rounds + 1)
+    check_range("the count of rewards held", clock[late.HELD], (lateness.rounds > 0).sum(), rounds)
+    check_range("whether rewards are held", clock[late.HOLDING], 0, late.NO_MORE)
+    check_range("the rounds of rewards held", lateness.rounds, 0, rounds + 1)
+    check_ring("the rounds of rewards held", lateness.rounds - 1, late.MOST_HELD, 0, rounds)
+    check_arms("the arms of rewards held", lateness.arms, longest)
+    check_rewards("the rewards held", lateness.rewards)
+    check_range("the counts of delays", moments[[late.COUNT, late.SINCE]], 0.0, late.STEADY)
+    check_range("the longest delays", moments[[late.LONGEST, late.LONGEST_BEFORE]], 0.0, rounds)
+    check_range("the mean logarithm of delays", moments[late.MEAN_LOG], 0.0, np.log1p(rounds))
+    check_range("the spread of delays", moments[late.LOG2], 0.0, np.log1p(rounds) ** 2)
+    check_range("the spread of rewards", moments[late.REWARD2], 0.0, MOST_SQUARE)
+    check_rewards("the mean reward", moments[late.MEAN_REWARD])
+
+
+def check_diary(diary: Diary, rounds: int) -> None:
+    filled, stride, waited = diary.clock.tolist()
+    check_range("the count of notes", filled, 0, len(diary.notes) - 1)
+    demand(0 < stride <= rounds + 1 and stride & (stride - 1) == 0, f"rewards to a note must be a power of 2, got {stride}")
+    check_range("the count of rewards since the last note", waited, 0, stride - 1)
+    check_rewards("the mean reward since the last note", diary.total / max(waited, 1))
+    check_range("the rounds of notes", diary.notes[:filled, notebook.ROUND], 0, rounds)
