@@ -321,7 +321,7 @@ def test_what_the_best_in_hindsight_is_and_how_far_a_contender_is_from_it(file: 
 
 
 def test_the_best_few_of_each_kind_go_on() -> None:
-    tables = {"StaticUCB": {"width": [0.1, 0.2, 0.3, 0.4, 0.5]}, "RestartUCB": {"memory": [9, 8]}}
+    tables: dict[str, Any] = {"StaticUCB": {"width": [0.1, 0.2, 0.3, 0.4, 0.5]}, "RestartUCB": {"memory": [9, 8]}}
     policies = {policy.label: policy for policy in expand("policies", tables)}
     rewards = np.array([[3.0], [1], [5], [2], [4], [0], [1]])
     gains = Gains(tuple(policies), pl.Series("day", [0]), np.array([1]), rewards)

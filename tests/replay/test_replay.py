@@ -396,7 +396,8 @@ def test_a_mistake_in_a_log_study_is_named(tmp_path: Path) -> None:
         ("memory = [10, 20]", "memory = 10\nperiod = 10", r"\[policies.RestartUCB\] give memory or period, not both"),
         ("[account]", "[account]\nscale = 'x'", r"\[account\] scale must be a number, got 'x'"),
         ("[account]", "[account]\nreplicates = 0", r"\[account\] replicates must be at least 1"),
-        ('[account]\nblock = "day"', "", r"block: the table has no column"),
+        ('"day"', '"dya"', r"block: the table has no column 'dya'; did you mean 'day'"),
+        ("[account]\n", "account = 3\n[other]\n", r"\[study\] has no key 'other'"),
     ):
         file.write_text(STUDY.replace(right, wrong))
         with pytest.raises(SettingsError, match=message):
