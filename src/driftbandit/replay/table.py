@@ -50,7 +50,8 @@ def read_table(path: Path) -> pl.DataFrame:
     try:
         return READERS[kind](path)
     except BROKEN as error:
-        what = str(error).partition("\n")[0]  # the rest is advice for those who call Polars
+        panic = isinstance(error, pl.exceptions.PanicException)
+        what = "it is damaged" if panic else str(error).partition("\n")[0]  # the rest is advice for those who call Polars
         raise SettingsError(f"table {path} cannot be read as {kind}: {what}") from None
 
 
@@ -120,10 +121,18 @@ def numbers(table: pl.DataFrame, role: str, name: str) -> NDArray[np.float64]:
     check_column(table, role, name)
     column = table[name]
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        raise SettingsError(f"{role}: column {name!r} must hold numbers, got {column.dtype}")
+        raise SettingsError(f"{role}: column {name!r} must hold numbers, got {column.dtype}{first_word(column)}")
     values = column.cast(pl.Float64).to_numpy()  # null becomes NaN
     check_rows(np.isfinite(values), f"{role}: column {name!r} must be finite, got null, NaN or infinity")
     return values
+
+
+def first_word(column: pl.Series) -> str:
+    """One wrong cell in a CSV file makes its whole column text: which?"""
+    if column.dtype != pl.String:
+        return ""
+    row = int(column.cast(pl.Float64, strict=False).is_null().to_numpy().argmax())
+    return f", such as {column[row]!r} in row {row}, counted from 0"
 
 
 def moments(table: pl.DataFrame, role: str, name: str) -> NDArray[Any]:
