@@ -145,7 +145,7 @@ def test_the_command_writes_the_year(
     assert "hindsight: one θ" in capsys.readouterr().out
     assert (tmp_path / "out" / "gains-dark.png").stat().st_size > 10_000
     table = pl.read_parquet(tmp_path / "out" / "table.parquet")
-    assert table["day"].n_unique() == 14
+    assert table["block"].n_unique() == 14
     assert (table["regret"] >= -1e-9).all()
     assert pl.read_parquet(tmp_path / "out" / "flights.parquet").height > 10_000
 

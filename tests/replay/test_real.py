@@ -2,10 +2,11 @@
 
 import datetime
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,11 @@ from driftbandit import AdaptiveUCB, Replay, SettingsError, StaticUCB, figures
 from driftbandit.cli import main
 from driftbandit.replay import real
 from driftbandit.replay import suite as replay_suite
-from driftbandit.replay.gains import RANDOM, Gains, make_policies
+from driftbandit.replay.gains import RANDOM, Gains
 from driftbandit.replay.real import births, calls, covid, dow, football, movies, power
 from driftbandit.replay.real.table import OTHERS, RealTable, as_replay
+from driftbandit.replay.tasks import Bounded, Known, Task
+from driftbandit.studies.tasks import expand
 
 # Rounds, features, and how many arms are offered in a round.
 SIZES: dict[ModuleType, tuple[int, int, int, int]] = {
@@ -286,12 +289,17 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "suite.toml"
 
 
-def test_what_the_best_in_hindsight_is_and_how_far_a_contender_is_from_it(file: Path) -> None:
+def made(tables: Mapping[str, Any], dim: int, horizon: int) -> dict[str, Any]:
+    """Each policy by its label, told what a real table tells."""
+    known = Known(dim, horizon, Bounded(0.5))
+    return {policy.label: Task("", policy, known, 0, 0).make() for policy in expand("policies", tables)}
+
+
+def test_what_the_best_in_hindsight_is_and_how_far_a_contender_is_from_it(file: Path, tmp_path: Path) -> None:
     suite = replay_suite.load(file)
-    played = {name: replay_suite.play_table(suite, name, lambda name, rounds: lambda finished: None) for name in suite.tables}
-    table = pl.concat(replay_suite.compared(name, *both) for name, both in played.items())
+    table = replay_suite.run(suite, tmp_path / "out")
     replay = as_replay(toy(0, 0)(), "day")
-    policies = make_policies(suite.policies, 3, told={"noise": 0.5, "horizon": T})
+    policies = made(suite.policies, 3, T)
     assert policies["StaticUCB width=0.1"] == StaticUCB(3, noise=0.5, width=0.1, horizon=T)
     gain = {
         name: 100 * np.mean([replay.play(policy, replicate=k) - replay.random for k in range(2)])
@@ -313,7 +321,8 @@ def test_what_the_best_in_hindsight_is_and_how_far_a_contender_is_from_it(file: 
 
 
 def test_the_best_few_of_each_kind_go_on() -> None:
-    policies = make_policies({"StaticUCB": {"width": [0.1, 0.2, 0.3, 0.4, 0.5]}, "RestartUCB": {"memory": [9, 8]}}, 2)
+    tables: dict[str, Any] = {"StaticUCB": {"width": [0.1, 0.2, 0.3, 0.4, 0.5]}, "RestartUCB": {"memory": [9, 8]}}
+    policies = {policy.label: policy for policy in expand("policies", tables)}
     rewards = np.array([[3.0], [1], [5], [2], [4], [0], [1]])
     gains = Gains(tuple(policies), pl.Series("day", [0]), np.array([1]), rewards)
     kept = {"StaticUCB width=0.1", "StaticUCB width=0.3", "StaticUCB width=0.5", "RestartUCB memory=9", "RestartUCB memory=8"}
@@ -365,9 +374,8 @@ def test_a_mistake_in_a_suite_of_real_tables_is_named(file: Path) -> None:
 def test_the_shipped_suite_of_real_tables_is_sound() -> None:
     suite = replay_suite.load()
     assert list(suite.tables) == list(real.TABLES)
-    policies = make_policies(suite.policies, 4, told={"noise": 0.5, "horizon": 1000})
-    kinds = [replay_suite.kind(policy) for policy in policies.values()]
-    assert sum(kind in replay_suite.HINDSIGHT for kind in kinds) == 3 + 5 * 6 * 3
+    assert sum(map(replay_suite.is_tuned, expand("policies", suite.policies))) == 3 + 5 * 6 * 3
+    policies = made(suite.policies, 4, 1000)
     assert policies[replay_suite.CHIEF] == AdaptiveUCB(4)  # told nothing
 
 

@@ -9,10 +9,13 @@ import polars as pl
 import pytest
 
 from common import KINDS, every_policy, rounds
-from driftbandit import DetectionAugmentedUCB, DiscountedTS, Policy, Replay, SettingsError, StaticUCB
+from driftbandit import DetectionAugmentedUCB, DiscountedTS, Policy, Replay, SettingsError, StaticUCB, figures
 from driftbandit.cli import main
-from driftbandit.replay.gains import BEST, FIXED, RANDOM, RESAMPLES, Gains, make_policies, play_log
-from driftbandit.replay.study import load
+from driftbandit.replay.files import load
+from driftbandit.replay.gains import BEST, FIXED, RANDOM, RESAMPLES, Gains
+from driftbandit.replay.study import LogStudy
+from driftbandit.replay.tasks import Known
+from driftbandit.studies.tasks import expand
 
 FEATURES = ["a", "b", "c"]
 
@@ -159,6 +162,34 @@ def test_files_and_times_are_read_as_they_are(tmp_path: Path) -> None:
         replay_of(tmp_path / "log.xls")
 
 
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    a_log(60).write_parquet(tmp_path / "whole.parquet")
+    a_log(60).write_csv(tmp_path / "whole.csv")
+    parquet, text = (tmp_path / "whole.parquet").read_bytes(), (tmp_path / "whole.csv").read_bytes()
+    rng = np.random.default_rng(0)
+    broken = {
+        "empty.parquet": b"",
+        "cut.parquet": parquet[: len(parquet) // 2],
+        "text.parquet": text,
+        "headless.parquet": b"PAR1" + rng.bytes(200) + b"PAR1",
+        "footless.parquet": parquet[:-60] + rng.bytes(52) + parquet[-8:],
+        "empty.csv": b"",
+        "bytes.csv": b"id,time\n1,\xff\xfe\n",
+        "ragged.csv": b"id,time\n1,2,3,4\n",
+        "parquet.csv": parquet,
+    }
+    for name, content in broken.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(SettingsError, match=rf"table .*{name} cannot be read as \.(csv|parquet): \w"):
+            replay_of(tmp_path / name)
+    (tmp_path / "word.csv").write_bytes(text.replace(b"\n", b"\nx", 3).replace(b"\nx", b"\n", 2))
+    with pytest.raises(SettingsError, match=r"column 'id' must hold numbers, got String, such as 'x.' in row 2, counted"):
+        replay_of(tmp_path / "word.csv", features=["id"])
+    (tmp_path / "mine.toml").write_text(STUDY.replace("log.csv", "ragged.csv"))
+    with pytest.raises(SettingsError, match=r"\[log\] table .*ragged.csv cannot be read as .csv"):
+        load(tmp_path / "mine.toml")
+
+
 def changed(table: pl.DataFrame, row: int, **values: Any) -> pl.DataFrame:
     here = pl.int_range(pl.len()) == row
     return table.with_columns(pl.when(here).then(pl.lit(value)).otherwise(name).alias(name) for name, value in values.items())
@@ -227,27 +258,33 @@ def test_intervals_are_those_of_resampled_days(together: int) -> None:
         gains.over("others")
 
 
+def a_study(replay: Replay, policies: dict[str, Any], seed: int = 0, block: str = "day", **account: Any) -> LogStudy:
+    made = {policy.label: policy for policy in expand("policies", policies)}
+    return LogStudy({"name": "mine", "account": account}, replay, made, block, Known(replay.dim), seed)
+
+
 def test_gains_are_sums_over_blocks_of_the_mean_of_replicates() -> None:
     table = a_log(80).with_columns(day=pl.col("time") // 10)
-    replay, policies = replay_of(table), make_policies({"DiscountedTS": {"memory": [10, 30], "noise": 0.3}}, 3, seed=5)
-    assert list(policies) == ["DiscountedTS memory=10", "DiscountedTS memory=30"]
-    assert policies["DiscountedTS memory=10"] == DiscountedTS(3, noise=0.3, seed=5, discount=0.9)
+    replay = replay_of(table)
+    study = a_study(replay, {"DiscountedTS": {"memory": [10, 30], "noise": 0.3}}, seed=5, replicates=2, scale=60)
+    assert list(study.policies) == ["DiscountedTS memory=10", "DiscountedTS memory=30"]
+    policies = [task.make() for task in study.tasks[::2]]
+    assert policies[0] == DiscountedTS(3, noise=0.3, seed=5, discount=0.9)
     finished: list[int] = []
-    gains = play_log(replay, policies, block="day", replicates=2, scale=60, progress=finished.append)
-    assert sum(finished) == 2 * 2 * replay.rounds
+    gains = study.run(progress=finished.append).gains()
+    assert finished == [0, *[replay.rounds] * 4]
     days = replay.table["day"].gather(replay.log.starts[:-1]).to_numpy()
-    played = np.mean([replay.play(policies["DiscountedTS memory=30"], replicate=k) for k in range(2)], axis=0)
+    both = [replay.play(policies[1], replicate=k) for k in range(2)]
+    played = np.mean(both, axis=0)
+    assert gains.blocks.to_list() == sorted(set(days))
     for name, got in (
         ("DiscountedTS memory=30", played),
         (RANDOM, replay.random),
         (FIXED, replay.fixed()),
         (BEST, replay.best),
     ):
-        part = gains.table().filter(policy=name)
-        assert part["day"].to_list() == sorted(set(days))
-        np.testing.assert_allclose(part["reward"], [60 * got[days == day].sum() for day in part["day"]])
         np.testing.assert_allclose(
-            part["regret"], [60 * (replay.best - got)[days == day].sum() for day in part["day"]], atol=1e-9
+            gains.rewards[gains.names.index(name)], [60 * got[days == day].sum() for day in gains.blocks], atol=1e-9
         )
     curve = gains.curves(RANDOM, points=3).filter(policy="DiscountedTS memory=30")
     assert curve["gain"][-1] == pytest.approx(60 * (played - replay.random).sum())
@@ -256,12 +293,53 @@ def test_gains_are_sums_over_blocks_of_the_mean_of_replicates() -> None:
     assert grid.rows[0][0] == BEST
     for column, message in (("dya", "did you mean 'day'"), ("reward", "must not decrease")):
         with pytest.raises(SettingsError, match=message):
-            play_log(replay, policies, block=column)
-    for wrong in ({"memory": 0}, {"factor": 2}, {"memry": 3}, {"memory": "theory"}):
-        with pytest.raises(SettingsError, match=r"\[policies.RestartUCB\]"):
-            make_policies({"RestartUCB": wrong}, 3)
-    with pytest.raises(SettingsError, match="at least one"):
-        make_policies({}, 3)
+            a_study(replay, {"StaticUCB": {}}, block=column)
+
+
+def test_the_table_is_that_of_any_study() -> None:
+    replay = replay_of(a_log(80).with_columns(day=pl.col("time") // 10))
+    study = a_study(replay, {"DiscountedTS": {"memory": [10, 30], "noise": 0.3}}, replicates=2, scale=60).run()
+    table = study.table()
+    columns = ["world", "policy", "policy.memory", "replicate", "round", "block", "regret", "reward"]
+    assert table.columns == columns
+    assert set(table["world"]) == {"mine"}
+    days = replay.table["day"].gather(replay.log.starts[:-1]).to_numpy()
+    for replicate in range(2):
+        part = table.filter(policy="DiscountedTS memory=30", replicate=replicate)
+        got = replay.play(study.tasks[-1].make(), replicate=replicate)
+        assert part["round"].to_list() == [int((days <= day).sum()) for day in part["block"]]
+        np.testing.assert_allclose(part["reward"], [60 * got[days <= day].sum() for day in part["block"]], atol=1e-9)
+        lost = replay.best - got
+        np.testing.assert_allclose(part["regret"], [60 * lost[days <= day].sum() for day in part["block"]], atol=1e-9)
+    assert set(table.filter(policy=BEST)["regret"]) == {0.0}
+    assert len(figures.regret_over_time(table).axes[0].lines) > 0
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"memory": 0}, "memory must be at least"),
+        ({"factor": 2}, "factor multiplies memory, and there is none"),
+        ({"memry": 3}, "has no key 'memry'; did you mean 'memory'"),
+        ({"memory": "theory"}, "memory must be a number of rounds: a log has no path length"),
+        ({"memory": 9, "period": 5}, "give memory or period, not both"),
+        ({"period": 5, "dim": 2}, "dim must be 3"),
+    ],
+)
+def test_a_policy_that_a_study_refuses_a_log_refuses_too(table: dict[str, Any], message: str) -> None:
+    replay = replay_of(a_log(20).with_columns(day=0))
+    with pytest.raises(SettingsError, match=rf"\[policies.RestartUCB\] {message}"):
+        a_study(replay, {"RestartUCB": table})
+
+
+def test_no_policies_and_change_points_that_nobody_knows_are_refused() -> None:
+    replay = replay_of(a_log(20).with_columns(day=0))
+    with pytest.raises(SettingsError, match=r"\[policies\] must not be empty"):
+        a_study(replay, {})
+    with pytest.raises(SettingsError, match=r"\[policies.OracleRestartUCB\].*change_points"):
+        a_study(replay, {"OracleRestartUCB": {}})
+    (task,) = a_study(replay, {"OracleRestartUCB": {"change_points": [3, 7]}}).tasks
+    assert task.make().change_points == [3, 7]
 
 
 STUDY = """
@@ -299,6 +377,7 @@ def test_a_log_of_ones_own_from_the_command_line(tmp_path: Path, capsys: pytest.
         "settings.json",
         "table.csv",
         "table.parquet",
+        "cells.sqlite",
     }
     first = (tmp_path / "out" / "table.csv").read_bytes()
     assert main(arguments) == 0
@@ -315,6 +394,13 @@ def test_a_mistake_in_a_log_study_is_named(tmp_path: Path) -> None:
         ("[account]", "[acount]", r"\[study\] has no key 'acount'; did you mean 'account'"),
         ("block", "blok", r"\[account\] has no key 'blok'; did you mean 'block'"),
         ("[account]", "[account", "mine.toml is not TOML"),
+        ('"b", "c"]', '"b", "reward"]', r"\[log\] features must not list 'reward', the column of reward: it tells of"),
+        ('"b", "c"]', '"b", "known"]', r"\[log\] features must not list 'known', the column of known: it tells of"),
+        ("memory = [10, 20]", "memory = 10\nperiod = 10", r"\[policies.RestartUCB\] give memory or period, not both"),
+        ("[account]", "[account]\nscale = 'x'", r"\[account\] scale must be a number, got 'x'"),
+        ("[account]", "[account]\nreplicates = 0", r"\[account\] replicates must be at least 1"),
+        ('"day"', '"dya"', r"block: the table has no column 'dya'; did you mean 'day'"),
+        ("[account]\n", "account = 3\n[other]\n", r"\[study\] has no key 'other'"),
     ):
         file.write_text(STUDY.replace(right, wrong))
         with pytest.raises(SettingsError, match=message):

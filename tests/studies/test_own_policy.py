@@ -14,11 +14,12 @@ from common import rounds
 from driftbandit import Gaussian, Gradual, SettingsError, Study, World, play
 from driftbandit.checks import CHECKS, check_policy
 from driftbandit.figures.look import LIGHT, pen
-from driftbandit.replay.gains import make_policies
 from driftbandit.replay.replay import Replay
+from driftbandit.replay.tasks import Known, Task
 from driftbandit.studies import suite
 from driftbandit.studies.kinds import MEMORY
 from driftbandit.studies.settings import make_policy, make_world
+from driftbandit.studies.tasks import expand
 from forgetful import ForgetfulUCB, Habit
 
 T = rounds(1000, 120)
@@ -107,10 +108,13 @@ def test_a_replay_names_it_too() -> None:
         "mine": {"kind": "forgetful:ForgetfulUCB", "memory": [5, 10]},
         "habit": {"kind": "forgetful:Habit", "memory": 9, "stubborn": True},
     }
-    made = make_policies(tables, dim=2)
+    made = {policy.label: Task("", policy, Known(2), 0, 0).make() for policy in expand("policies", tables)}
     assert list(made) == ["mine memory=5", "mine memory=10", "habit"]
     assert made["mine memory=5"] == ForgetfulUCB(2, period=5)
     assert all(replay.play(policy).sum() > replay.random.sum() for policy in made.values())
+    habit = expand("policies", tables)[-1]
+    luck = [Task("", habit, Known(2), seed, k).make().rng.random() for seed, k in ((0, 0), (0, 1), (7, 0))]
+    assert luck == [np.random.default_rng(seed).random() for seed in (0, 1, 7)]
 
 
 def test_what_a_constructor_asks_for_is_told() -> None:

@@ -71,13 +71,13 @@ def real(chosen: argparse.Namespace) -> None:
     from driftbandit.cli.screen import print_grid, progress_bar
     from driftbandit.replay.suite import load, run, summaries, write
 
-    if chosen.judge or chosen.ablation or chosen.engine != "threads":
-        raise ValueError("--judge, --ablation and --engine are for simulated worlds: leave them out, or leave out --real")
+    if chosen.judge or chosen.ablation:
+        raise ValueError("--judge and --ablation are for simulated worlds: leave them out, or leave out --real")
     console = Console()
     study = load(chosen.file, tables=chosen.worlds, policies=names(chosen), replicates=chosen.replicates)
     folder = getattr(chosen, "out", Path("out/real"))
     with progress_bar(console) as bar:
-        table = run(study, folder, stages(bar))
+        table = run(study, folder, stage=stages(bar), engine=chosen.engine, workers=chosen.workers, address=chosen.address)
     for grid in summaries(table):
         print_grid(console, grid)
     write(folder, table, study)

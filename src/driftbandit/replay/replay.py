@@ -101,12 +101,14 @@ class Replay:
         keys = [round] if isinstance(round, str) else list(round)
         if not keys or not features or isinstance(features, str):
             raise SettingsError("round must name a column or several, features must be a list of columns")
+        for role, name in (("reward", reward), ("known", known)):
+            if name in features:
+                raise SettingsError(f"features must not list {name!r}, the column of {role}: it tells of the outcome")
         if known is not None and time is None:
             time = keys[0]
         self.log, kept = make_log(table, keys, features, reward, time, known)
         self.table = table.filter(pl.Series(kept))
-        self.longest = validate.longest_row("features", self.log.rows)
-        self.rounds, self.dim = len(self.log.starts) - 1, self.log.rows.shape[1]
+        self.rounds, self.dim, self.longest = self.log.rounds, self.log.dim, self.log.longest
         self.dropped = len(kept) - int(kept.sum())
         warn_of_leak(self.log)
 
@@ -135,38 +137,43 @@ class Replay:
 
     def choices(self, policy: Player, *, replicate: int = 0, progress: Progress | None = None) -> Ints:
         """(R,): the rows of ``table`` that a policy chooses."""
-        progress = progress or (lambda rounds: None)
-        if not isinstance(policy, Policy):
-            return self._in_python(fresh(policy, replicate), progress)
-        if policy.dim != self.dim:
-            raise ValueError(f"policy must have dim = {self.dim}, the number of features, got {policy!r}")
-        if policy.fixed_only:
-            raise ValueError(f"policy must take arms that change, got {policy!r}")
-        policy.check_length(self.longest)
-        return self._compiled(policy.spawn(replicate), progress)
+        return choose_rows(self.log, policy, replicate, progress or (lambda rounds: None))
 
-    def _compiled(self, policy: Policy, progress: Progress) -> Ints:
-        chosen, first, last, after = (np.full(self.rounds + 1, -1) for _ in range(4))
-        course, most = Course(chosen, first, last, after), int(np.diff(self.log.starts).max())
-        rest = policy.arm_norm, np.empty(self.dim * most), np.empty(3 * most), np.empty(self.dim)
-        play_on = bind(play_rounds, policy.state, self.log, course, 0, np.empty((0, 4)), *rest)
-        for start in range(0, self.rounds, PAGE):
-            chance = luck(policy.seed, start, min(PAGE, self.rounds - start))
-            play_on(policy.state, self.log, course, start, chance, *rest)
-            progress(len(chance))
-        return chosen[:-1]
 
-    def _in_python(self, player: Player, progress: Progress) -> Ints:
-        rows, rewards, starts, due = self.log
-        rows = rows.view()
-        rows.flags.writeable = False  # it is offered to others too
-        chosen = np.empty(self.rounds, np.int64)
-        waiting: dict[int, list[tuple[Any, int]]] = {}  # by the round before which they are told
-        for t, (start, stop) in enumerate(pairwise(starts.tolist())):
-            for decision, row in waiting.pop(t, ()):
-                player.update(decision, float(rewards[row]))
-            decision = player.select(rows[start:stop])
-            row = chosen[t] = start + index_of(decision, rows[start:stop], player, t)
-            waiting.setdefault(int(due[row]), []).append((decision, row))
-            progress(1)
-        return chosen
+def choose_rows(log: Log, policy: Player, replicate: int, progress: Progress = lambda rounds: None) -> Ints:
+    """(R,): the rows that a policy chooses; ours in the compiled loop, anyone's in a Python loop."""
+    if not isinstance(policy, Policy):
+        return in_python(log, fresh(policy, replicate), progress)
+    if policy.dim != log.dim:
+        raise ValueError(f"policy must have dim = {log.dim}, the number of features, got {policy!r}")
+    if policy.fixed_only:
+        raise ValueError(f"policy must take arms that change, got {policy!r}")
+    policy.check_length(log.longest)
+    return compiled(log, policy.spawn(replicate), progress)
+
+
+def compiled(log: Log, policy: Policy, progress: Progress) -> Ints:
+    chosen, first, last, after = (np.full(log.rounds + 1, -1) for _ in range(4))
+    course, most = Course(chosen, first, last, after), int(np.diff(log.starts).max())
+    rest = policy.arm_norm, np.empty(log.dim * most), np.empty(3 * most), np.empty(log.dim)
+    play_on = bind(play_rounds, policy.state, log, course, 0, np.empty((0, 4)), *rest)
+    for start in range(0, log.rounds, PAGE):
+        chance = luck(policy.seed, start, min(PAGE, log.rounds - start))
+        play_on(policy.state, log, course, start, chance, *rest)
+        progress(len(chance))
+    return chosen[:-1]
+
+
+def in_python(log: Log, player: Player, progress: Progress) -> Ints:
+    rows = log.rows.view()
+    rows.flags.writeable = False  # it is offered to others too
+    chosen = np.empty(log.rounds, np.int64)
+    waiting: dict[int, list[tuple[Any, int]]] = {}  # by the round before which they are told
+    for t, (start, stop) in enumerate(pairwise(log.starts.tolist())):
+        for decision, row in waiting.pop(t, ()):
+            player.update(decision, float(log.rewards[row]))
+        decision = player.select(rows[start:stop])
+        row = chosen[t] = start + index_of(decision, rows[start:stop], player, t)
+        waiting.setdefault(int(log.due[row]), []).append((decision, row))
+        progress(1)
+    return chosen

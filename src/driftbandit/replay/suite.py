@@ -16,14 +16,15 @@ import polars as pl
 from driftbandit import figures
 from driftbandit.core import validate
 from driftbandit.figures.look import DARK, LIGHT
-from driftbandit.policies._base.policy import Policy
-from driftbandit.replay.gains import FIXED, RANDOM, Gains, interval, make_policies
+from driftbandit.replay.files import write as write_study
+from driftbandit.replay.gains import FIXED, RANDOM, Gains, interval
 from driftbandit.replay.real import TABLES
 from driftbandit.replay.study import LogStudy, Stage
-from driftbandit.replay.study import write as write_study
+from driftbandit.replay.tasks import Bounded, Known
 from driftbandit.report.tables import Grid, as_markdown
 from driftbandit.studies.settings import MEMORY, SettingsError, check_keys, hint, named, read_toml
 from driftbandit.studies.summary import write_data
+from driftbandit.studies.tasks import Variant, expand
 
 CHIEF = "AdaptiveUCB"
 HINDSIGHT = ("StaticUCB", *MEMORY)  # kinds that are tuned in hindsight
@@ -66,40 +67,53 @@ def load(
     return RealSuite(chosen, {name: table for name, table in found.items() if name not in left_out}, count)
 
 
-def run(suite: RealSuite, folder: Path, stage: Stage = lambda name, rounds: lambda finished: None) -> pl.DataFrame:
-    """Play every table, write a page for each into a folder of its name, and return how all compare."""
+def run(
+    suite: RealSuite,
+    folder: Path,
+    *,
+    stage: Stage = lambda name, rounds: lambda finished: None,
+    **engine: Any,
+) -> pl.DataFrame:
+    """Play every table into the folder's ledger, write a page for each into a folder of its name, and return how all compare.
+
+    ``engine``: where, as ``LogStudy.run`` takes it.
+    """
     parts = []
     for name in suite.tables:
-        study, gains = play_table(suite, name, stage)
-        write_study(folder / name, study, gains)
-        parts.append(compared(name, study, gains))
+        study = play_table(suite, name, folder, stage, **engine)
+        write_study(folder / name, study)
+        parts.append(compared(name, study))
     return pl.concat(parts)
 
 
-def play_table(suite: RealSuite, name: str, stage: Stage) -> tuple[LogStudy, Gains]:
+def play_table(suite: RealSuite, name: str, folder: Path, stage: Stage, **engine: Any) -> LogStudy:
     """Both stages; the study of the second is held against the best in hindsight."""
     table = TABLES[name]
     replay = table.replay()
-    told = {"noise": table.noise, "horizon": replay.rounds}
-    policies = make_policies(suite.policies, replay.dim, suite.seed, told=told)
+    policies = {policy.label: policy for policy in expand("policies", suite.policies)}
     account = {"unit": table.unit, "scale": table.scale, "together": table.together, "replicates": 1}
     about = {"name": name, "about": table.about, "account": account, "policies": suite.policies}
-    hindsight = {label: policy for label, policy in policies.items() if kind(policy) in HINDSIGHT}
-    scouts = LogStudy(about, replay, hindsight, table.block, suite.seed)
-    found = scouts.run(stage(f"{name}: hindsight", scouts.rounds))
-    kept = worth_playing(found, hindsight)
+    hindsight = {label: policy for label, policy in policies.items() if is_tuned(policy)}
+    known = Known(replay.dim, replay.rounds, Bounded(table.noise))
+    scouts = LogStudy(about, replay, hindsight, table.block, known, suite.seed)
+    scouts.run(folder, progress=stage(f"{name}: hindsight", scouts.rounds), **engine)
+    kept = worth_playing(scouts.gains(), hindsight)
     left = {label: policy for label, policy in policies.items() if label in kept or label not in hindsight}
     full = {**about, "account": {**account, "replicates": suite.replicates}}
-    study = LogStudy(full, replay, left, table.block, suite.seed)
-    gains = study.run(stage(f"{name}: all that is left", study.rounds))
-    return held_against(study, gains), gains
+    study = replace(scouts, settings=full, policies=left)
+    study.run(folder, progress=stage(f"{name}: all that is left", study.rounds), **engine)
+    return held_against(study)
 
 
-def kind(policy: Policy) -> str:
-    return type(policy).__name__
+def kind(policy: Variant) -> str:
+    return str(policy.settings["kind"])
 
 
-def worth_playing(gains: Gains, hindsight: Mapping[str, Policy]) -> set[str]:
+def is_tuned(policy: Variant) -> bool:
+    return kind(policy) in HINDSIGHT
+
+
+def worth_playing(gains: Gains, hindsight: Mapping[str, Variant]) -> set[str]:
     """The best few of each kind."""
     mean = dict(zip(gains.names, gains.rewards.sum(axis=1).tolist(), strict=True))
     kept: set[str] = set()
@@ -109,37 +123,38 @@ def worth_playing(gains: Gains, hindsight: Mapping[str, Policy]) -> set[str]:
     return kept
 
 
-def held_against(study: LogStudy, gains: Gains) -> LogStudy:
+def held_against(study: LogStudy) -> LogStudy:
     """The study with the best in hindsight as the one to beat, and the best of each kind drawn beside the contenders."""
-    best = best_of_kind(study, gains)
-    contenders = [label for label, policy in study.policies.items() if kind(policy) not in HINDSIGHT]
+    best = best_of_kind(study)
+    contenders = [label for label, policy in study.policies.items() if not is_tuned(policy)]
     in_order = [label for label in study.policies if label in best]
     account = {**study.settings["account"], "against": best[0], "draw": [FIXED, *contenders, *in_order]}
     return replace(study, settings={**study.settings, "account": account})
 
 
-def best_of_kind(study: LogStudy, gains: Gains) -> list[str]:
+def best_of_kind(study: LogStudy) -> list[str]:
     """The best combination of each kind tuned in hindsight, the best of all first."""
     best: dict[str, str] = {}
+    gains = study.gains()
     for place in np.argsort(-gains.rewards.sum(axis=1), kind="stable"):
         label = gains.names[place]
-        if label in study.policies and kind(study.policies[label]) in HINDSIGHT:
+        if label in study.policies and is_tuned(study.policies[label]):
             best.setdefault(kind(study.policies[label]), label)
     return list(best.values())
 
 
-def compared(name: str, study: LogStudy, gains: Gains) -> pl.DataFrame:
+def compared(name: str, study: LogStudy) -> pl.DataFrame:
     """One row per contender, and per kind tuned in hindsight: the gain on chance, and on the best in hindsight.
 
     Columns: table, unit, policy, hindsight, gain, low, high, best, difference, least, most, verdict.
     """
-    rows = []
+    rows, gains = [], study.gains()
     chance, other = gains.over(RANDOM), gains.over(study.against)
     for label in study.drawn[1:]:
         k = gains.names.index(label)
         mean, low, high, difference, least, most = (float(end[k]) for end in (*chance, *other))
         verdict = "ahead" if least > 0 else "behind" if most < 0 else "level"
-        tuned = kind(study.policies[label]) in HINDSIGHT
+        tuned = is_tuned(study.policies[label])
         rows.append((name, study.unit, label, tuned, mean, low, high, study.against, difference, least, most, verdict))
     columns = ("table", "unit", "policy", "hindsight", "gain", "low", "high", "best", "difference", "least", "most", "verdict")
     return pl.DataFrame(rows, schema=columns, orient="row")

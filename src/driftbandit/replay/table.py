@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from driftbandit.core import validate
 from driftbandit.core.types import Floats, Ints
 from driftbandit.studies.settings import SettingsError, hint
 
@@ -18,6 +19,7 @@ READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
     ".csv": lambda path: pl.read_csv(path, try_parse_dates=True, infer_schema_length=None),
 }
+BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # a file that is not what its name says
 
 
 class Log(NamedTuple):
@@ -28,12 +30,29 @@ class Log(NamedTuple):
     starts: Ints  # (R + 1,): the rows of round t are starts[t] … starts[t + 1]
     due: Ints  # (N,): a row's reward is told before this round is decided; R: never
 
+    @property
+    def rounds(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def dim(self) -> int:
+        return int(self.rows.shape[1])
+
+    @property
+    def longest(self) -> float:
+        return validate.longest_row("features", self.rows)
+
 
 def read_table(path: Path) -> pl.DataFrame:
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
+    kind = path.suffix.lower()
+    if kind not in READERS:
         raise SettingsError(f"table must be a {' or '.join(READERS)} file, got {path.name!r}")
-    return reader(path)
+    try:
+        return READERS[kind](path)
+    except BROKEN as error:
+        panic = isinstance(error, pl.exceptions.PanicException)
+        what = "it is damaged" if panic else str(error).partition("\n")[0]  # the rest is advice for those who call Polars
+        raise SettingsError(f"table {path} cannot be read as {kind}: {what}") from None
 
 
 def shuffled(table: pl.DataFrame, round: str | Sequence[str], *, seed: int) -> pl.DataFrame:
@@ -102,10 +121,18 @@ def numbers(table: pl.DataFrame, role: str, name: str) -> NDArray[np.float64]:
     check_column(table, role, name)
     column = table[name]
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        raise SettingsError(f"{role}: column {name!r} must hold numbers, got {column.dtype}")
+        raise SettingsError(f"{role}: column {name!r} must hold numbers, got {column.dtype}{first_word(column)}")
     values = column.cast(pl.Float64).to_numpy()  # null becomes NaN
     check_rows(np.isfinite(values), f"{role}: column {name!r} must be finite, got null, NaN or infinity")
     return values
+
+
+def first_word(column: pl.Series) -> str:
+    """One wrong cell in a CSV file makes its whole column text: which?"""
+    if column.dtype != pl.String:
+        return ""
+    row = int(column.cast(pl.Float64, strict=False).is_null().to_numpy().argmax())
+    return f", such as {column[row]!r} in row {row}, counted from 0"
 
 
 def moments(table: pl.DataFrame, role: str, name: str) -> NDArray[Any]:

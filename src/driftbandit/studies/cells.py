@@ -14,10 +14,10 @@ SCHEMA = "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, regret BLOB, s
 
 
 class Cell(NamedTuple):
-    """One policy in one replicate of one world."""
+    """One policy in one replicate of one world, or of one log."""
 
     key: str  # a digest of everything the numbers depend on
-    regret: Floats  # (m,): at the checkpoints
+    regret: Floats  # (m,): at the checkpoints; of a log the rewards, summed over each block
     seconds: float  # processor time inside the policy
     bytes: int  # the policy's state
 

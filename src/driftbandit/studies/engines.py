@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
@@ -25,7 +26,10 @@ def run_all(
     workers: int | None = None,
     address: str | None = None,
 ) -> Iterator[Done]:
-    """Every task's result, as they finish, in any order. ``address``: a running Dask or Ray cluster."""
+    """Every task's result, as they finish, in any order. ``address``: a running Dask or Ray cluster.
+
+    What all tasks share, such as a large table, is bound to ``function`` with ``functools.partial``.
+    """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     if address is not None and engine == "dask" and workers is not None:
@@ -48,11 +52,11 @@ def run_all(
             size = 4 * (workers or cpus)
             for start in range(0, len(tasks), size):
                 wave = tasks[start : start + size]
-                yield from Parallel(batch_size=1)(delayed(function)(task) for task in wave)
+                yield from Parallel(batch_size=1)(_calls(function, wave))
 
 
 def _as_finished(function: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
-    results: Iterator[Done] = Parallel(return_as="generator_unordered", batch_size=1)(delayed(function)(task) for task in tasks)
+    results: Iterator[Done] = Parallel(return_as="generator_unordered", batch_size=1)(_calls(function, tasks))
     yield from results
 
 
@@ -66,6 +70,12 @@ def end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _calls(function: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Any]:
+    """What is bound goes as arguments: of large ones processes share a file, and Dask sends each once."""
+    bound = partial(function)
+    return (delayed(bound.func)(*bound.args, task, **bound.keywords) for task in tasks)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import itertools
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from driftbandit.core import validate
 from driftbandit.policies import every
@@ -28,6 +28,21 @@ TUNINGS = {"theory": optimal_period, "early": early_period}
 LAID_OUT = ("kind", "told", "memory", "factor")  # keys of a policy's table that are not its parameters
 # Parameters that are lists themselves, and how deep; what is nested deeper makes a grid.
 DEPTH = {"pool": 1, "change_points": 1, "drift.theta": 2, "arms.arms": 2, "arms.shape": 2}
+
+
+class Told(Protocol):
+    """What a policy is made for, and told of: a ``World``, or a log, which knows less of itself."""
+
+    @property
+    def dim(self) -> int: ...
+    @property
+    def horizon(self) -> Any: ...  # rounds, or None
+    @property
+    def noise(self) -> Any: ...  # its ``scale`` is told, if it has one
+    @property
+    def drift(self) -> Any: ...  # its ``length`` is told, if it has one
+    def path_length(self, replicate: int) -> float: ...
+    def change_points(self, replicate: int) -> list[int] | None: ...
 
 
 class SettingsError(ValueError):
@@ -132,7 +147,7 @@ def check_policy_table(where: str, table: Table) -> str:
     return kind
 
 
-def make_policy(where: str, table: Table, world: World, replicate: int | None) -> Any:
+def make_policy(where: str, table: Table, world: Told, replicate: int | None) -> Any:
     """The policy that a table describes, told of the world what it needs: dim, noise, horizon, and what it asks for.
 
     The noise is its sub-Gaussian scale, or its standard deviation where it has none; ‖θ‖ is told where it is not 1.
@@ -167,10 +182,10 @@ def make_policy(where: str, table: Table, world: World, replicate: int | None) -
     return policy
 
 
-def memory_rounds(where: str, table: Table, world: World, replicate: int | None) -> int:
+def memory_rounds(where: str, table: Table, world: Told, replicate: int | None) -> int:
     memory = table["memory"]
     if isinstance(memory, str) and memory in TUNINGS:
-        length = 1.0 if replicate is None else world.path_length(replicate)
+        length = 1.0 if replicate is None else named(where, world.path_length, {"replicate": replicate})
         memory = TUNINGS[memory](world.dim, world.horizon, length)
     elif isinstance(memory, str | Mapping):
         names = " or ".join(map(repr, TUNINGS))
