@@ -182,9 +182,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(SettingsError, match=rf"table .*{name} cannot be read as \.(csv|parquet): \w"):
             replay_of(tmp_path / name)
-    (tmp_path / "word.csv").write_bytes(text.replace(b"\n", b"\nx", 3).replace(b"\nx", b"\n", 2))
-    with pytest.raises(SettingsError, match=r"column 'id' must hold numbers, got String, such as 'x.' in row 2, counted"):
-        replay_of(tmp_path / "word.csv", features=["id"])
+    changed(a_log(60).with_columns(pl.col("a").cast(str)), 2, a="1,5").write_csv(tmp_path / "word.csv")
+    with pytest.raises(SettingsError, match=r"column 'a' must hold numbers, got String, such as '1,5' in row 2, counted"):
+        replay_of(tmp_path / "word.csv")
     (tmp_path / "mine.toml").write_text(STUDY.replace("log.csv", "ragged.csv"))
     with pytest.raises(SettingsError, match=r"\[log\] table .*ragged.csv cannot be read as .csv"):
         load(tmp_path / "mine.toml")
