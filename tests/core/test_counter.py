@@ -32,6 +32,11 @@ def test_numbers_are_uniform_and_unrelated_over_counters_and_keys() -> None:
     assert abs(correlations - np.eye(8)).max() < 5 / np.sqrt(N)
 
 
+def test_a_number_is_the_middle_of_its_word() -> None:
+    assert scramble(0) == 0
+    assert uniform(0, 0, 0) == 2**-33
+
+
 def test_normals_are_normal_in_even_and_odd_numbers() -> None:
     even, odd = np.empty(N), np.empty(5)
     normals(3, 4, even)

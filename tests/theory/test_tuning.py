@@ -75,6 +75,8 @@ def test_the_pool_by_hand() -> None:
     assert period_pool(3, 100, 0.5) == [1, 3, 7, 14]  # 1.86·2^i, N = ⌈2.8⌉ + 1
     assert period_pool(1, 64, 9.0) == [1, 2, 5, 8]  # 0.33·2^i up to 10.7, Δ = 8
     assert period_pool(1, 4, 1 / 1024) == [2]  # one period of 32, Δ = 2
+    assert period_pool(16, 10_000, 1 / 20_000) == [282]  # N = 1 once ST < 1
+    assert period_pool(16, 10_000, 1 / 160_000) == [800]
 
 
 def test_the_bound_on_an_episode() -> None:
