@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_most: ContextVar[int] = ContextVar("most", default=2**36)
+_most: ContextVar[tuple[int, str]] = ContextVar("most", default=(2**36, "memory"))
 
 
 @contextmanager
-def at_most(size: int) -> Iterator[None]:
+def at_most(size: int, where: str) -> Iterator[None]:
     """Within this, no more than so many bytes, nor more than otherwise."""
-    token = _most.set(min(size, _most.get()))
+    token = _most.set(min((size, where), _most.get()))
     try:
         yield
     finally:
@@ -19,6 +19,7 @@ def at_most(size: int) -> Iterator[None]:
 
 def demand_room(name: str, rows: int, columns: int) -> None:
     """Refuse a parameter that asks for a table of numbers larger than there is room for."""
-    if 8 * rows * columns > (most := _most.get()):
+    most, where = _most.get()
+    if 8 * rows * columns > most:
         size = f"{most >> 30} GiB" if most >= 2**30 else f"{most:,} bytes"
-        raise ValueError(f"{name} must fit into memory: {rows:,} rows of {columns} numbers are over {size}")
+        raise ValueError(f"{name} must fit into {where}: {rows:,} rows of {columns:,} numbers are over {size}")

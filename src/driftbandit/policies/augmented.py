@@ -14,7 +14,7 @@ from driftbandit.core.ridge import MEAN, SQUARE, Ridge
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy
 from driftbandit.policies._base.decision import Decision
-from driftbandit.policies._base.sound import check_now, check_range, check_rewards
+from driftbandit.policies._base.sound import check_now, check_range, check_rewards, demand
 from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies.restart import NEVER, START, RestartState, check_state, new_state, restart
 
@@ -163,6 +163,8 @@ class DetectionAugmentedUCB(ConfidentPolicy):
     def _check_state(self) -> None:
         state, epoch = self.state, self.rounds + 1 - self.state.base.clock[START]
         check_state(state.base, self.rounds, self.arm_norm, NEVER)
+        known = self._kept is None or np.array_equal(state.cover, covering(self._kept.columns))
+        demand(known, "the covering arms are not those that the fixed arms make")
         check_range("the counts of forced visits", state.seen, 0, min(MOST, epoch))
         check_rewards("the rewards of forced visits", state.history)
         check_now(state.clock[NOW], self.rounds)

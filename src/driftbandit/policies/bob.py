@@ -96,6 +96,7 @@ class BanditOverBandit(ConfidentPolicy):
     def _check_state(self) -> None:
         state, clock = self.state, self.state.clock
         assert self.episode is not None
+        demand(state.pool.tolist() == self.pool, f"the pool must be {self.pool}, got {state.pool.tolist()}")
         demand(clock[EPISODE] == self.episode, f"the episode must be {self.episode}, got {clock[EPISODE]}")
         check_range("the first round of this episode", clock[START], max(self.rounds - self.episode, 0), self.rounds)
         check_range("the choice from the pool", clock[CHOICE], 0, len(state.pool) - 1)

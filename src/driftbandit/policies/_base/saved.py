@@ -69,6 +69,8 @@ class Saved:
         self.size = os.fstat(file.fileno()).st_size
         archive = zipfile.ZipFile(file)
         members = archive.infolist()
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("it is compressed, which no saved policy is")
         if sum(member.file_size for member in members) > self.size:
             raise ValueError(f"it claims to hold more than its own {self.size:,} bytes")
         self.claims: dict[str, Claim] = {}
@@ -111,8 +113,6 @@ class Saved:
 
 
 def _claim(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Claim:
-    if member.compress_type != zipfile.ZIP_STORED:
-        raise ValueError(f"array {name!r} is compressed, which no saved policy is")
     rest = archive.open(member)
     if np.lib.format.read_magic(rest) != (1, 0):
         raise ValueError(f"array {name!r} is in an unknown format")

@@ -144,7 +144,7 @@ class Value:
     def _restored(cls, saved: store.Saved) -> Self:
         """The policy in a file, every claim of which is checked before room is made for it."""
         given = saved.header["given"]
-        with at_most(saved.size):
+        with at_most(saved.size, "what the file holds"):
             if "dim" in given:
                 demand_room("dim", 2 * (dim := validate.whole("dim", given["dim"])), dim)  # V and its inverse
             policy = cls(**given)

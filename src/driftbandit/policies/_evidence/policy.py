@@ -29,7 +29,7 @@ from driftbandit.policies._evidence.bank import (
 from driftbandit.policies._evidence.history import new_diary
 from driftbandit.policies._evidence.lateness import HOLDING, NOW, new_lateness
 from driftbandit.policies._evidence.refutation import ON_TRIAL, against
-from driftbandit.policies._evidence.sound import check_archive, check_bank, check_diary, check_lateness
+from driftbandit.policies._evidence.sound import check_archive, check_bank, check_diary, check_lateness, check_memories
 from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius, to_play
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class EvidencePolicy(Policy):
         return EvidenceState(new_ridge(self.dim, 1.0), bank, archive, lateness, self._rule(), new_diary(self.dim))
 
     def _check_state(self) -> None:
+        check_memories(self.state.bank, new_bank(self.dim, self.intercept, self.memories, self.noise))
         check_bank(self.state.bank, self.rounds, self.arm_norm, self.refuted)
         check_archive(self.state.archive, self.rounds)
         check_lateness(self.state.lateness, self.rounds, self.arm_norm)

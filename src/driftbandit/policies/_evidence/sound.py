@@ -12,11 +12,19 @@ from driftbandit.policies._evidence.archive import Archive
 from driftbandit.policies._evidence.bank import Bank
 from driftbandit.policies._evidence.history import Diary
 from driftbandit.policies._evidence.lateness import Lateness
-from driftbandit.policies._evidence.scales import LEAST_NOISE2, LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
+from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
 from driftbandit.policies._evidence.scales import STEADY as MOST_WEIGHT
 
 MOST_SQUARE, MOST_FOURTH = 1e205, 1e305  # of rewards up to 1e50, or of the θ that they make of the shortest arms
+LEAST = 1e-300  # of what is divided by
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # a noise that is told falls with every restart
 MOST_STEPS = 1024
+
+
+def check_memories(bank: Bank, fresh: Bank) -> None:
+    """The memories follow from the parameters, up to a last bit that may differ between machines."""
+    for mine, other in ((bank.memory, fresh.memory), (bank.keep, fresh.keep), (bank.turns, fresh.turns)):
+        demand(np.allclose(mine, other, rtol=1e-12, atol=0.0), "the bank's memories are not what the parameters make them")
 
 
 def check_bank(bank: Bank, rounds: int, longest: float, refuted: float) -> None:
@@ -38,23 +46,25 @@ def check_bank(bank: Bank, rounds: int, longest: float, refuted: float) -> None:
     check_range("the latest rounds at the last rewards", bank.newest, 0, rounds)
     check_arms("the last arms", bank.arms[:, : bank.features], longest)
     check_rewards("the last rewards", bank.rewards)
-    check_scales(bank, rounds)
+    check_scales(bank, rounds, longest)
+    constant = bank.arms[: min(learnt, len(bank.arms)), bank.features :]
+    demand((constant == bank.scale[rows.CONSTANT]).all(), "the last arms have another constant than the bank")
     check_range("the counts of steps since a fresh solve", bank.tally[:, STEPS], 0, MOST_STEPS)
     if learnt:
         check_solved("an estimator of the bank", bank.matrix[:-1], bank.vector[:-1], bank.tally[:-1])
 
 
-def check_scales(bank: Bank, rounds: int) -> None:
+def check_scales(bank: Bank, rounds: int, longest: float) -> None:
     scale, settled = bank.scale, bank.clock[rows.LEARNT] >= rows.SETTLE * len(bank.x)
-    least = LEAST_NOISE2 / 4.0**6 if bank.clock[rows.LEARNT] else 0.0
-    check_range("the noise", scale[[rows.NOISE2, rows.LOUD]], 0.0, MOST_SQUARE)
-    check_range("the noise", scale[rows.NOISE2], least, MOST_SQUARE)
+    check_range("the noise", scale[rows.NOISE2], SMALLEST if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
+    check_range("the noise at present", scale[rows.LOUD], 0.0, MOST_SQUARE)
     check_range("the fourth power of the noise", scale[rows.FOURTH], 0.0, MOST_FOURTH)
     check_range("the count of rewards in the noise", scale[rows.COUNTED], 0.0, max(MOST_COUNTED, rounds))
     check_range("the signal", scale[rows.SIGNAL2], 0.0, MOST_FOURTH)
-    check_range("an arm's squared length", scale[[rows.LENGTH2, rows.CONSTANT]], 0.0, MOST_SQUARE)
+    check_range("an arm's squared length", scale[rows.LENGTH2], 0.0, (1.001 * longest) ** 2)
+    check_range("the constant", scale[rows.CONSTANT], 0.0, 1.001 * max(longest, 1.0))
     check_range("the count of rewards in the signal", scale[rows.WEIGHT], 0.0, MOST_WEIGHT)
-    check_range("λ", scale[rows.PENALTY], 1e-300 if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
+    check_range("λ", scale[rows.PENALTY], LEAST if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
     if settled:
         unit = scale[rows.LENGTH2] if scale[rows.LENGTH2] > 0.0 else 1.0
         check_range("λ in units of an arm's", scale[rows.PENALTY] / unit, LEAST_PENALTY * 0.999, MOST_PENALTY * 1.001)
