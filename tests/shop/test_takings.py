@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.collections import LineCollection
 
 from common import rounds
+from driftbandit import figures
 from driftbandit.cli import main
+from driftbandit.figures.look import DARK, LIGHT, Theme
 from driftbandit.shop import Shop, keepers, vowpal
-from driftbandit.shop.keepers import KEEPERS, FromFields, Kept, keep
+from driftbandit.shop.keepers import KEEPERS, FromFields, keep
 from driftbandit.shop.storefront import BANNERS, SOON, TIMEOUT, open_shop, share
-from driftbandit.shop.takings import Plan, account, captured, grid
+from driftbandit.shop.takings import Plan, Takings, account, captured, grid
 
 OURS = ["AdaptiveUCB", "DetectUCB", "StaticUCB", "DiscountedTS"]
 
@@ -79,15 +82,15 @@ def test_the_grid_ranks_by_what_was_captured() -> None:
     tables = []
     for seed in plan.seeds:
         traffic = open_shop(seed, 2000)
-        tables.append(account("StaticUCB", seed, Kept(traffic.chances.argmin(axis=1), 0.1), traffic))
-        tables.append(account("AdaptiveUCB", seed, Kept(traffic.chances.argmax(axis=1), 0.2), traffic))
-    shown = grid(plan, pl.concat(tables))
+        tables.append(account("StaticUCB", seed, traffic.chances.argmin(axis=1), traffic))
+        tables.append(account("AdaptiveUCB", seed, traffic.chances.argmax(axis=1), traffic))
+    shown = grid(plan, Takings(pl.concat(tables), {"StaticUCB": 0.2, "AdaptiveUCB": 0.4}))
     assert [row[0] for row in shown.rows] == ["an oracle", "AdaptiveUCB", "StaticUCB", "chance"]
     assert list(shown.rows[1][:4]) == ["AdaptiveUCB", "nothing", "100.0 ± 0.0", "100.0, 100.0"]
     assert shown.rows[1][5] == "100 µs"
     assert shown.rows[2][2].startswith("-")
     assert float(shown.rows[0][4]) > float(shown.rows[3][4]) > 2
-    assert "seeds 1, 2 with 1, 1 seasons" in shown.caption
+    assert "seeds 1, 2, seasons in each 1, 1;" in shown.caption
 
 
 class Workspace:
@@ -154,6 +157,31 @@ def test_the_command_plays_prints_and_writes(
     for name in ("shop", "shop-dark"):
         assert (out / f"{name}.png").stat().st_size > 10_000
         assert "% captured so far" in (out / f"{name}.svg").read_text()
+
+
+def test_the_same_seeds_write_the_same_table() -> None:
+    plan = Plan(["StaticUCB", "DetectUCB"], [4], rounds(600, 20), late=True)
+    first, again = plan.run().table, plan.run().table
+    assert first.equals(again)
+    assert first["captured"].n_unique() > 10
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_figure_marks_the_seasons_of_each_shop(theme: Theme) -> None:
+    rows = [(seed, name, t, 0.1 * seed) for seed in (1, 2) for name in OURS for t in range(100, 40_001, 100)]
+    table = pl.DataFrame(rows, schema=["seed", "policy", "decision", "captured"], orient="row")
+    figure = figures.captured(table, Plan(OURS, [1, 2], 40_000).changes(), theme=theme)
+    assert [axes.get_title("left") for axes in figure.axes] == ["the shop of seed 1", "the shop of seed 2"]
+    for axes, starts, level in zip(figure.axes, ([31_683], [13_376]), (10, 20), strict=True):
+        words = [text.get_text() for text in axes.texts]
+        assert words == ["season 1", "season 2", *OURS]
+        (marks,) = [part for part in axes.collections if isinstance(part, LineCollection)]
+        assert [segment[0, 0] for segment in marks.get_segments()] == starts
+        for line in axes.lines:
+            assert np.asarray(line.get_ydata()) == pytest.approx(level)
+        assert axes.get_xlabel() == "decision"
+        assert axes.get_ylabel().startswith("% captured so far")
 
 
 def test_the_command_says_who_cannot_play(

@@ -50,8 +50,8 @@ def shop(chosen: argparse.Namespace) -> None:
     plan = Plan(playing, list(dict.fromkeys(chosen.seeds)), chosen.decisions, chosen.late)
     with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for a minute or two)", total=plan.total)
-        table = plan.run(lambda decisions: bar.advance(task, decisions))
-    print_grid(console, grid(plan, table))
+        takings = plan.run(lambda decisions: bar.advance(task, decisions))
+    print_grid(console, grid(plan, takings))
     with console.status("drawing"):
-        write(chosen.out, plan, table)
+        write(chosen.out, plan, takings)
     console.print(f"written: {chosen.out}", soft_wrap=True)

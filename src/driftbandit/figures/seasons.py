@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from driftbandit.figures import marks as draw
 from driftbandit.figures.look import LIGHT, Theme, curves_of, names_in, pens_of
 
-SETTLED = 0.05  # of the decisions: before, a share of very little jumps about
+SETTLED = 0.02  # of the decisions: before, a share of very little jumps about
 
 
 def captured(table: pl.DataFrame, changes: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
@@ -21,12 +21,12 @@ def captured(table: pl.DataFrame, changes: pl.DataFrame, *, theme: Theme = LIGHT
     pens, seeds = pens_of(names_in(table, "policy"), theme), table["seed"].unique(maintain_order=True).to_list()
     figure, panels = draw.panels([f"the shop of seed {seed}" for seed in seeds], theme, across=1, lines=len(pens))
     for axes, seed in zip(panels, seeds, strict=True):
-        percent = pl.col("captured") * 100
-        curves = curves_of(table.filter(pl.col("seed") == seed).with_columns(percent), "decision", "captured")
-        last = float(curves[0].x[-1])
-        settled = np.concatenate([curve.mean[curve.x >= SETTLED * last] for curve in curves])
-        axes.set_xlim(0, last)
-        axes.set_ylim(min(0.0, 1.1 * settled.min()), min(100.0, 1.15 * settled.max()) if settled.max() > 0 else 1.0)
+        drawn_from = pl.col("decision") >= SETTLED * pl.col("decision").max()
+        part = table.filter(pl.col("seed") == seed).filter(drawn_from).with_columns(pl.col("captured") * 100)
+        curves = curves_of(part, "decision", "captured")
+        axes.set_xlim(0, float(curves[0].x[-1]))
+        lowest, highest = (end([end(curve.mean) for curve in curves]) for end in (np.min, np.max))
+        axes.set_ylim(min(1.1 * lowest, 0.0), max(1.15 * highest, 1.0))  # room for the seasons' names
         mark_seasons(axes, changes.filter(pl.col("seed") == seed)["decision"].to_list(), theme)
         drawn = {curve.policy: draw.line(axes, curve, pens, theme) for curve in curves}
         draw.thousands(axes)

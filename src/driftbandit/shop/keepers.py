@@ -39,7 +39,7 @@ class Ours:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def keeper(self, seed: int) -> Keeper:
-        return Chooser(self.kind, Shop.banners, Shop.context, model="disjoint", seed=seed, **self.settings)
+        return Chooser(self.kind, Shop.banners, Shop.context, seed=seed, **self.settings)
 
 
 class Shown(NamedTuple):

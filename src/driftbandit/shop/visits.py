@@ -62,7 +62,7 @@ class Shop:
     ...     choice = chooser.select(visit.fields)
     ...     chooser.update(choice, visit.reward(choice.action))
     >>> visit.fields
-    {'country': 'DE', 'device': 'phone', 'hour': 0.216, 'basket': 0, 'returning': False}
+    {'country': 'FR', 'device': 'desktop', 'hour': 0.216, 'basket': 2, 'returning': True}
 
     Parameters:
         late: whether a click is known only some visitors later (at most 50), and that there was none after 500: until then
