@@ -22,11 +22,11 @@ def add_shop(commands: Commands) -> None:
         "For a first look: `driftbandit shop --seeds 2 --decisions 20000`.",
         formatter_class=Defaults,
     )
-    command.add_argument("--seeds", nargs="+", type=at_least(0), default=[1, 2], help="one shop for each; same seed, same "
-                         "numbers", metavar="S")  # fmt: skip
-    command.add_argument("--decisions", type=at_least(1), default=30_000, help="visitors of each shop", metavar="N")
-    command.add_argument("--late", action="store_true", help="tell of a click only within 50 decisions, and that there was "
-                         "none after 500")  # fmt: skip
+    command.add_argument("--seeds", nargs="+", type=at_least(0), default=argparse.SUPPRESS, help="one shop for each; same "
+                         "seed, same numbers (default: 1 2)", metavar="S")  # fmt: skip
+    command.add_argument("--decisions", type=at_least(1), default=40_000, help="visitors of each shop", metavar="N")
+    command.add_argument("--late", action="store_true", help="tell of a click within 50 decisions, and of none as 0 after "
+                         "500: until then it could still come")  # fmt: skip
     command.add_argument("--policies", help="only these players (default: all)", metavar="NAME,...")
     command.add_argument("--out", help="folder to write to", default=Path("out/shop"), type=Path, metavar="FOLDER")
     command.set_defaults(run=shop)
@@ -47,7 +47,7 @@ def shop(chosen: argparse.Namespace) -> None:
         if not playing:
             raise ModuleNotFoundError(missing)
         console.print(missing, soft_wrap=True)
-    plan = Plan(playing, list(dict.fromkeys(chosen.seeds)), chosen.decisions, chosen.late)
+    plan = Plan(playing, list(dict.fromkeys(getattr(chosen, "seeds", (1, 2)))), chosen.decisions, chosen.late)
     with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for a minute or two)", total=plan.total)
         takings = plan.run(lambda decisions: bar.advance(task, decisions))

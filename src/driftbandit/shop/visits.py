@@ -65,8 +65,8 @@ class Shop:
     {'country': 'FR', 'device': 'desktop', 'hour': 0.216, 'basket': 2, 'returning': True}
 
     Parameters:
-        late: whether a click is known only some visitors later (at most 50), and that there was none after 500: until then
-            a click could still come.
+        late: whether a click is known only some visitors later (at most 50), and that there was none after 500, as a 0:
+            until then a click could still come.
     """
 
     seed: int = 0
