@@ -40,7 +40,8 @@ def mark_seasons(axes: Axes, changes: list[int], theme: Theme) -> None:
     first, last = axes.get_xlim()
     edges, height = [first, *changes, last], axes.get_xaxis_transform()
     spans = list(pairwise(edges))
-    axes.broken_barh([(start, stop - start) for start, stop in spans[1::2]], (0, 1), color=theme.shade, transform=height)
+    shaded = [(start, stop - start) for start, stop in spans[1::2]]
+    axes.broken_barh(shaded, (0, 1), color=theme.shade, transform=height, zorder=0)  # below the grid
     axes.vlines(changes, 0, 1, color=theme.muted, linewidth=1, transform=height)
     for number, (start, stop) in enumerate(spans, 1):
         if stop - start > 0.12 * (last - first):
