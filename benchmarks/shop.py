@@ -14,11 +14,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
-from shopkeepers import Played, VowpalWabbit, play_shop, serve_plainly
-from storefront import DIM, SOON, TIMEOUT, open_shop, share
+from shopkeepers import Played, play_shop, serve_plainly, vowpal
 from takings import HEADINGS, HINDSIGHT, RIVAL, Score, Scores, page, ranked, verdicts
 
 from driftbandit import AdaptiveUCB, DetectUCB, DiscountedTS, Policy, StaticUCB
+from driftbandit.shop.storefront import DIM, SOON, TIMEOUT, open_shop, share
 
 NOISE = 0.25  # about the standard deviation of a click
 MEMORIES, WIDTHS = (1000, 3000, 10_000, 30_000, 100_000), (1.0, 0.3, 0.1)
@@ -33,7 +33,7 @@ def ours(policy: Policy) -> Play:
 def vowpal_wabbit(options: str) -> Play:
     def play(seed: int, decisions: int, late: bool, played: Played) -> tuple[float, int]:
         shop = open_shop(seed, decisions, late)
-        return share(shop, serve_plainly(VowpalWabbit(seed, options), shop, played)), 0
+        return share(shop, serve_plainly(vowpal(seed, options), shop, played)), 0
 
     return play
 

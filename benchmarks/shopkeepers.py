@@ -1,13 +1,10 @@
 """Who keeps the shop: ours in a compiled loop, anyone's in a Python loop, against the same visitors with the same luck."""
 
-import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from by_banner import blocks_of
-from storefront import BANNERS, DIM, Shop, open_shop, share
 
 from driftbandit import DiscountedTS, Policy
 from driftbandit.core.choice import appraise, pick, reconsider
@@ -18,6 +15,8 @@ from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies._evidence.bank import RESTARTS
 from driftbandit.replay.replay import Course
+from driftbandit.shop.storefront import BANNERS, COLUMNS, DIM, Traffic, open_shop, share
+from driftbandit.shop.vowpal import VowpalWabbit
 
 Played = Callable[[int], None]  # called with the number of decisions just made
 
@@ -25,7 +24,7 @@ Played = Callable[[int], None]  # called with the number of decisions just made
 # Not by ``decide_rows``: numba would note the benchmark's own states in that kernel's cache, which no other process could read.
 @kernel
 def serve(
-    state: Any, shop: Shop, course: Course, start: int, luck: Floats, columns: Floats, score: Floats, x: Floats
+    state: Any, shop: Traffic, course: Course, start: int, luck: Floats, columns: Floats, score: Floats, x: Floats
 ) -> None:  # fmt: skip
     """Decide on from visitor ``start``, as far as the luck goes; an arm is one-hot(banner) ⊗ context."""
     last, width = len(shop.contexts), shop.contexts.shape[1]
@@ -54,12 +53,12 @@ def serve(
         course.last[due] = t
 
 
-def serve_all(policy: Policy, shop: Shop, played: Played | None = None) -> Ints:
+def serve_all(policy: Policy, shop: Traffic, played: Played | None = None) -> Ints:
     """(T,): the banners that one of our policies, fresh, shows; it is used up."""
     decisions = len(shop.luck)
     course = Course(*(np.full(decisions + 1, -1) for _ in range(4)))
-    state = blocks_of(policy, BANNERS) if isinstance(policy, DiscountedTS) else policy.state
-    scratch = np.zeros((DIM, BANNERS)), np.empty((3, BANNERS)), np.empty(DIM)
+    state = blocks_of(policy, len(BANNERS)) if isinstance(policy, DiscountedTS) else policy.state
+    scratch = np.zeros((DIM, len(BANNERS))), np.empty((3, len(BANNERS))), np.empty(DIM)
     serve_on = bind(serve, state, shop, course, 0, np.empty((0, 4)), *scratch)
     for start in range(0, decisions, PAGE):
         chance = luck(policy.seed, start, min(PAGE, decisions - start))
@@ -94,39 +93,15 @@ class Ours:
         self.policy, self.update = policy, policy.update
 
     def select(self, context: Floats) -> Any:
-        return self.policy.select(np.kron(np.eye(BANNERS), context))
+        return self.policy.select(np.kron(np.eye(len(BANNERS)), context))
 
 
-@dataclass(frozen=True)
-class Showing:
-    index: int
-    chance: float
-    lines: list[str]
+def vowpal(seed: int, options: str) -> VowpalWabbit:
+    """Banners and columns by number."""
+    return VowpalWabbit([str(k) for k in range(len(BANNERS))], [str(k) for k in range(len(COLUMNS))], options, seed)
 
 
-class VowpalWabbit:
-    """The context is shared by the banners, which are known by their names, and both interact."""
-
-    def __init__(self, seed: int, options: str) -> None:
-        from vowpalwabbit import Workspace
-
-        self.workspace = Workspace(f"--cb_explore_adf --interactions cb --quiet --random_seed {seed} {options}")
-        self.banners, self.rng = [f"|b {banner}" for banner in range(BANNERS)], random.Random(seed)
-
-    def select(self, context: Floats) -> Showing:
-        shared = "shared |c " + " ".join(f"{j}:{value:.9g}" for j, value in enumerate(context.tolist()) if value)
-        lines = [shared, *self.banners]
-        chances = self.workspace.predict(lines)
-        banner = self.rng.choices(range(BANNERS), chances)[0]
-        return Showing(banner, chances[banner], lines)
-
-    def update(self, showing: Showing, reward: float) -> None:
-        lines = showing.lines.copy()
-        lines[1 + showing.index] = f"0:{-reward:.9g}:{showing.chance:.9g} {lines[1 + showing.index]}"
-        self.workspace.learn(lines)
-
-
-def serve_plainly(player: Shopkeeper, shop: Shop, played: Played | None = None) -> Ints:
+def serve_plainly(player: Shopkeeper, shop: Traffic, played: Played | None = None) -> Ints:
     """(T,): the same rounds as ``serve_all``, for anyone with select and update."""
     chosen = np.empty(len(shop.luck), np.int64)
     waiting: dict[int, list[tuple[Any, float]]] = {}  # by the decision before which they are told

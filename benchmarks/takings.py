@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from storefront import BANNERS, COLUMNS, DIM, SOON, TIMEOUT, open_shop, seasons
+
+from driftbandit.shop.storefront import BANNERS, COLUMNS, DIM, SOON, TIMEOUT, open_shop, seasons
 
 HINDSIGHT = "DiscountedTS"  # of its settings the best is chosen when all is over
 RIVAL, AIM = "VowpalWabbit squarecb, power_t 0", 4.0  # points that AdaptiveUCB is to be ahead of it, and of hindsight
@@ -80,7 +81,7 @@ Written by `make shop`: {decisions:,} decisions each in the shops of seeds {", "
 
 {chr(10).join(f"- {line}" for line in [*verdicts(scores), *remarks])}
 
-The shop. {BANNERS} banners; a visitor is {len(COLUMNS)} numbers ({"; ".join(COLUMNS)}),
+The shop. {len(BANNERS)} banners; a visitor is {len(COLUMNS)} numbers ({"; ".join(COLUMNS)}),
 scaled to a vector of length at most 1; an arm is one-hot(banner) ⊗ visitor, d = {DIM}. The log odds of a click are linear in
 the visitor, with weights of each banner's own, so its chance is not. Banners shown by chance are clicked {by_chance:.1f} % of
 the time, the oracle's {oracle:.1f} %. Tastes change with the season, at times that nobody is told; a part of the weights stays.

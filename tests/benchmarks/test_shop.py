@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-import shop
-import storefront
 from shopkeepers import Ours, play_shop, restarts_of, serve_all, serve_plainly
-from storefront import BANNERS, COLUMNS, DIM, SOON, TIMEOUT, open_shop
 from takings import RIVAL, Score, in_hindsight, ranked, verdicts
 
+import shop
 from common import rounds
 from driftbandit import AdaptiveUCB, DetectUCB, DiscountedTS, Policy, StaticUCB
-from driftbandit.core.types import Ints
+from driftbandit.shop import storefront
+from driftbandit.shop.storefront import DIM, TIMEOUT, open_shop
 
 POLICIES = [
     AdaptiveUCB(DIM),
@@ -35,48 +33,6 @@ def test_the_compiled_loop_plays_as_select_and_update_do(policy: Policy, late: b
     assert restarts_of(fast) == restarts_of(plain)
     assert play_shop(policy, 4, len(chosen), late=late) == (storefront.share(visitors, chosen), restarts_of(fast))
     open_shop.cache_clear()
-
-
-def test_a_shop_is_fixed_by_its_seed_and_a_short_one_begins_a_long_one() -> None:
-    long, short, other = open_shop(1, 50_000, True), open_shop(1, 30_000, True), open_shop(2, 30_000, True)
-    for whole, part, foreign in zip(long, short, other, strict=True):
-        assert (whole[: len(part)] == part).all()
-        assert (part != foreign).any()
-
-
-def test_visitors_fit_into_the_unit_ball_and_click_now_and_then() -> None:
-    visitors = open_shop(1, 100_000)
-    assert visitors.contexts.shape == (100_000, len(COLUMNS))
-    assert 0.99 < np.linalg.norm(visitors.contexts, axis=1).max() <= 1 + 1e-12
-    assert 0.02 < visitors.chances.mean() < 0.06
-    assert 1.5 < visitors.chances.max(axis=1).mean() / visitors.chances.mean() < 2.5
-    assert (visitors.wait == 0).all()
-    late = open_shop(1, 100_000, True).wait
-    assert set(late[:, 0]) == {TIMEOUT}
-    assert set(late[:, 1]) == set(range(SOON + 1))
-
-
-def test_the_best_banner_changes_with_the_season_and_not_within() -> None:
-    decisions, day = 120_000, storefront.VISITORS_PER_DAY
-    visitors, spans = open_shop(3, decisions), storefront.seasons(3, decisions)
-    assert [start for start, _ in spans[1:]] == [stop for _, stop in spans[:-1]]
-    assert (spans[0][0], spans[-1][1]) == (0, decisions)
-    for start, stop in spans:
-        odds = np.log(visitors.chances[start:stop] / (1 - visitors.chances[start:stop]))
-        fit, *_ = np.linalg.lstsq(visitors.contexts[start:stop], odds, rcond=None)
-        assert np.allclose(visitors.contexts[start:stop] @ fit, odds)
-        after = visitors.chances[stop : stop + day]
-        if len(after):
-            stale = 1 / (1 + np.exp(-visitors.contexts[stop : stop + day] @ fit))
-            assert (after.argmax(axis=1) != stale.argmax(axis=1)).mean() > 0.1
-
-
-def test_a_share_is_1_for_the_oracle_and_0_for_the_average() -> None:
-    visitors = open_shop(1, 2000)
-    best: Ints = visitors.chances.argmax(axis=1)
-    assert storefront.share(visitors, best) == pytest.approx(1)
-    every = [storefront.share(visitors, np.full(2000, banner)) for banner in range(BANNERS)]
-    assert np.mean(every) == pytest.approx(0, abs=1e-12)
 
 
 def test_hindsight_chooses_after_the_fact_and_the_verdict_follows() -> None:

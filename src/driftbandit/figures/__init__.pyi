@@ -15,3 +15,4 @@ from .regret import regret_by_factor as regret_by_factor
 from .regret import regret_over_time as regret_over_time
 from .regret import running_time as running_time
 from .regret import scaling as scaling
+from .seasons import captured as captured

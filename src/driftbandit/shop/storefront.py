@@ -7,23 +7,24 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from driftbandit.core.random import generator
 from driftbandit.core.types import Floats, Ints
 
-BANNERS = 6
-COUNTRIES = (0.40, 0.25, 0.15, 0.12, 0.08)  # shares of the visitors; the first level is in the constant
-DEVICES = (0.55, 0.35, 0.10)
+BANNERS = ("sale", "new", "gifts", "bestsellers", "outdoors", "delivery")
+COUNTRIES = {"DE": 0.40, "FR": 0.25, "IT": 0.15, "ES": 0.12, "NL": 0.08}  # shares of the visitors
+DEVICES = {"phone": 0.55, "desktop": 0.35, "tablet": 0.10}
 RETURNING = 0.35
 ITEMS, MOST_ITEMS = 2.0, 20  # in the basket: on average, and as many as are told apart
 VISITORS_PER_DAY = 1000
 SEASON = 10_000, 40_000  # decisions: the shortest and the longest
 
-COLUMNS = (
-    *("constant", "country 2", "country 3", "country 4", "country 5"),
-    *("tablet", "desktop", "hour, sine", "hour, cosine", "basket", "returning"),
+COLUMNS = (  # the first country and the first device are in the constant
+    *("constant", *list(COUNTRIES)[1:], *list(DEVICES)[1:]),
+    *("hour, sine", "hour, cosine", "basket", "returning"),
 )
-DIM = BANNERS * len(COLUMNS)
+DIM = len(BANNERS) * len(COLUMNS)
 LONGEST = 6**0.5  # the constant, a country, a device, an hour, a full basket, a returning visitor: each at most 1
 
 BASE = -3.8  # the log odds of a click, before anything else
@@ -35,8 +36,30 @@ VISITORS, SEASONS, CLICKS, WAITS = range(4)  # streams of chance
 SOON, TIMEOUT = 50, 500  # decisions: a click is told within, and its lack after, if rewards are late
 
 
-class Shop(NamedTuple):
-    """As the compiled loop reads it."""
+class Visitors(NamedTuple):
+    """What can be known of them, one entry for each."""
+
+    country: Ints  # a place among COUNTRIES
+    device: Ints
+    moment: Ints  # of VISITORS_PER_DAY in a day
+    items: Floats  # in the basket
+    returning: NDArray[np.bool]
+
+    def columns(self) -> Floats:
+        """(T, C): as the chances of a click know them."""
+        angle = 2 * np.pi * self.moment / VISITORS_PER_DAY
+        return np.column_stack(
+            [
+                np.ones(len(self.items)),
+                *(self.country == level for level in range(1, len(COUNTRIES))),
+                *(self.device == level for level in range(1, len(DEVICES))),
+                *(np.sin(angle), np.cos(angle), np.log1p(self.items) / np.log1p(MOST_ITEMS), self.returning),
+            ]
+        )
+
+
+class Traffic(NamedTuple):
+    """What happens in a shop, as a compiled loop reads it."""
 
     contexts: Floats  # (T, C), of length at most 1
     chances: Floats  # (T, B): of a click
@@ -45,13 +68,13 @@ class Shop(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def open_shop(seed: int, decisions: int, late: bool = False) -> Shop:
+def open_shop(seed: int, decisions: int, late: bool = False) -> Traffic:
     """Fewer decisions are the beginning of more."""
-    visitors = draw_visitors(seed, decisions)
-    chances = np.empty((decisions, BANNERS))
+    visitors = draw_visitors(seed, decisions).columns()
+    chances = np.empty((decisions, len(BANNERS)))
     chance = generator(seed, SEASONS)
     liking = LIKING * chance.standard_normal(len(COLUMNS))
-    taste = TASTE * chance.standard_normal((BANNERS, len(COLUMNS)))
+    taste = TASTE * chance.standard_normal((len(BANNERS), len(COLUMNS)))
     for start, stop in seasons(seed, decisions):
         chances[start:stop] = 1 / (1 + np.exp(-BASE - visitors[start:stop] @ (liking + taste).T))
         fresh = TASTE * chance.standard_normal(taste.shape)
@@ -59,24 +82,18 @@ def open_shop(seed: int, decisions: int, late: bool = False) -> Shop:
     wait = np.zeros((decisions, 2), np.int64)
     if late:
         wait[:, 0], wait[:, 1] = TIMEOUT, generator(seed, WAITS).integers(0, SOON, decisions, endpoint=True)
-    return Shop(visitors / LONGEST, chances, generator(seed, CLICKS).random(decisions), wait)
+    return Traffic(visitors / LONGEST, chances, generator(seed, CLICKS).random(decisions), wait)
 
 
-def draw_visitors(seed: int, decisions: int) -> Floats:
-    """(T, C): the columns before they are brought to a length of at most 1."""
+def draw_visitors(seed: int, decisions: int) -> Visitors:
     u = generator(seed, VISITORS).random((decisions, 4))
-    country = np.searchsorted(np.cumsum(COUNTRIES)[:-1], u[:, 0], side="right")
-    device = np.searchsorted(np.cumsum(DEVICES)[:-1], u[:, 1], side="right")
     items = np.floor(np.log1p(-u[:, 2]) / np.log(ITEMS / (1 + ITEMS)))  # geometric, from 0 on
-    basket = np.log1p(np.minimum(items, MOST_ITEMS)) / np.log1p(MOST_ITEMS)
-    hour = 2 * np.pi * (np.arange(decisions) % VISITORS_PER_DAY) / VISITORS_PER_DAY
-    return np.column_stack(
-        [
-            np.ones(decisions),
-            *(country == level for level in range(1, len(COUNTRIES))),
-            *(device == level for level in range(1, len(DEVICES))),
-            *(np.sin(hour), np.cos(hour), basket, u[:, 3] < RETURNING),
-        ]
+    return Visitors(
+        np.searchsorted(np.cumsum(list(COUNTRIES.values()))[:-1], u[:, 0], side="right"),
+        np.searchsorted(np.cumsum(list(DEVICES.values()))[:-1], u[:, 1], side="right"),
+        np.arange(decisions) % VISITORS_PER_DAY,
+        np.minimum(items, MOST_ITEMS),
+        u[:, 3] < RETURNING,
     )
 
 
@@ -88,7 +105,7 @@ def seasons(seed: int, decisions: int) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:-1], decisions], strict=False))
 
 
-def share(shop: Shop, chosen: Ints) -> float:
+def share(shop: Traffic, chosen: Ints) -> float:
     """Of the clicks that lie between chance and an oracle who knows every chance: how much of them these choices expect."""
     by_chance, oracle = shop.chances.mean(axis=1).sum(), shop.chances.max(axis=1).sum()
     got = np.take_along_axis(shop.chances, chosen[:, None], axis=1).sum()
