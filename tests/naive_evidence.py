@@ -309,7 +309,7 @@ class NaiveEvidence(Naive):
             return False
         jump = fresh >= copied
         self.members[k] = member if jump else self.members[j].copy()
-        if k >= self.sound:
+        if k >= self.sound and not self.p.noise_known:
             self.take_back(first, j)
         self.evidence[:k, k] = 0.0 if jump else 6.0
         self.onset[:k, k] = self.learnt

@@ -211,3 +211,14 @@ def test_bad_settings() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             AdaptiveUCB(2, **given)
+
+
+@pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
+def test_a_known_noise_stays_what_it_is_through_restarts(kind: type[AdaptiveUCB] | type[DetectUCB]) -> None:
+    policy, rng = kind(2, noise=0.3, noise_known=True), np.random.default_rng(3)
+    for t in range(600):
+        decision = policy.select(rng.uniform(-0.7, 0.7, (6, 2)))
+        theta = np.array([3.0, 0.0] if t // 100 % 2 else [-3.0, 1.0])
+        policy.update(decision, float(decision.arm @ theta + 0.3 * rng.standard_normal()))
+    assert policy.status().restart_count > 0
+    assert policy.status().noise == 0.3

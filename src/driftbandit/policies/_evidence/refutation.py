@@ -61,7 +61,7 @@ def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool
     weigh(bank, squares, bank.logs[n % ring])
     for k in range(1, len(bank.keep)):
         j = against(bank, k)
-        if bank.evidence[k, j] > refuted and rebuild(bank, j, k) and k == len(bank.keep) - 1:
+        if bank.evidence[k, j] > refuted and rebuild(bank, j, k, told) and k == len(bank.keep) - 1:
             bank.restarts[clock[RESTARTS] % MOST_RESTARTS] = now
             clock[RESTARTS] += 1
             clock[SINCE] = n + 1
@@ -152,7 +152,7 @@ def against(bank: Bank, k: int) -> int:
 
 
 @kernel
-def rebuild(bank: Bank, j: int, k: int) -> bool:
+def rebuild(bank: Bank, j: int, k: int, told: bool) -> bool:
     """Replace k, which j refutes, by what explains the rewards since then best: a fresh start, or a copy of j.
 
     After a jump the fresh start is better, and goes on with a clean slate: rewards of rounds before it, which come late, are
@@ -170,7 +170,7 @@ def rebuild(bank: Bank, j: int, k: int) -> bool:
             bank.evidence[k, i] = min(bank.evidence[k, i], ON_TRIAL)
         return False
     duplicate(bank, count if fresh >= copied else j, k)
-    if k >= bank.clock[SOUND]:
+    if k >= bank.clock[SOUND] and not told:
         take_back(bank, first, j)
     for i in range(k):
         bank.evidence[k, i] = 0.0 if fresh >= copied else ON_TRIAL
