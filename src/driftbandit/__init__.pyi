@@ -1,7 +1,7 @@
 from . import checks as checks
 from . import figures as figures
 from . import theory as theory
-from .contexts.chooser import Choice as Choice
+from .contexts.choice import Choice as Choice
 from .contexts.chooser import Chooser as Chooser
 from .contexts.context import Context as Context
 from .contexts.fields import Category as Category

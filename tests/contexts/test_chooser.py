@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,3 +148,37 @@ def test_without_a_context_the_actions_alone_are_compared() -> None:
         choice = chooser.select()
         chooser.update(choice, choice.action == "b")
     assert chooser.status().actions["b"].chosen > 80
+
+
+@pytest.mark.parametrize("policy", [StaticUCB, AdaptiveUCB])
+def test_a_saved_chooser_goes_on_exactly(policy: type[Policy], tmp_path: Path) -> None:
+    chooser = Chooser(policy, FEATURES, VISITOR, places=4)
+    waiting = [chooser.select(visitor) for visitor in visitors(30)]
+    for n, choice in enumerate(waiting[:20]):
+        chooser.update(choice, math.sin(n))
+    chooser.add("grey", [0.5, 0.5])
+    chooser.remove("red")
+    chooser.save(tmp_path / "shop.npz")
+    again = Chooser.load(tmp_path / "shop.npz")
+    assert repr(again.status().actions) == repr(chooser.status().actions)
+    assert again.columns == chooser.columns
+    for visitor, late in zip(visitors(40)[30:], waiting[20:], strict=True):
+        one, other = chooser.select(visitor), again.select(visitor)
+        assert one.action == other.action != "red"
+        chooser.update(late, 0.5)
+        again.update(pickle.loads(pickle.dumps(late)), 0.5)
+    assert np.array_equal(chooser.policy.estimate().theta, again.policy.estimate().theta)
+    chooser.policy.save(tmp_path / "policy.npz")
+    with pytest.raises(ValueError, match="holds a policy without a chooser"):
+        Chooser.load(tmp_path / "policy.npz")
+    with pytest.raises(ValueError, match="knows its chooser no more"):
+        pickle.loads(pickle.dumps(waiting[0])).explain()
+
+
+def test_history_is_told_by_name() -> None:
+    chooser = Chooser(AdaptiveUCB, ["red", "green"], VISITOR)
+    for visitor in visitors(20):
+        chooser.update(chooser.select(visitor), 1.0)
+    assert {"theta of red: basket", "width of constant"} <= set(chooser.history().columns)
+    with pytest.raises(ValueError, match="StaticUCB keeps no history"):
+        Chooser(StaticUCB, ["red"]).history()

@@ -1,60 +1,25 @@
 """Chooser: from a visitor's fields to the name of an action, and back to what was learnt, without arrays by hand."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from driftbandit.contexts.actions import Actions, ArmLayout
+from driftbandit.contexts.choice import ActionRecord, Choice, ChooserStatus, Opinion
 from driftbandit.contexts.context import Context
+from driftbandit.contexts.transformed import Transformed
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.decision import Decision
+from driftbandit.policies._base import saved
 from driftbandit.policies._base.policy import Policy
 
+if TYPE_CHECKING:
+    import polars as pl
 
-class Opinion(NamedTuple):
-    """What is thought of one action in one context."""
-
-    action: str
-    estimate: float  # of its reward
-    width: float  # how far that may be off, as the policy is optimistic
-    score: float  # their sum, by which actions are compared
-    parts: dict[str, float]  # what each column contributes to the estimate
-
-
-class Choice(NamedTuple):
-    """An action for a visitor, which waits for its reward."""
-
-    action: str
-    decision: Decision
-    context: Floats
-    chooser: "Chooser"
-
-    def explain(self) -> list[Opinion]:
-        """What the policy thinks now of every action in this context, the best first."""
-        return self.chooser.opinions(self.context)
-
-    def __repr__(self) -> str:
-        return f"Choice({self.action!r}, round {self.decision.round})"
-
-
-class ActionRecord(NamedTuple):
-    """How an action has fared."""
-
-    chosen: int
-    rewarded: int  # of these, how many rewards have come
-    mean: float  # of those rewards
-    offered: bool  # whether it can be chosen now
-
-
-class ChooserStatus(NamedTuple):
-    """What a chooser has seen and believes."""
-
-    actions: dict[str, ActionRecord]
-    out_of_range: dict[str, int]  # by field: how many values were clipped, or of a level not declared
-    estimate: dict[str, float]  # θ̂ by the name of its column
-    policy: Any  # the policy's own status, if it has one
+FORMAT = "driftbandit chooser 1"
 
 
 class Chooser:
@@ -84,7 +49,7 @@ class Chooser:
         self,
         policy: Callable[..., Policy],
         actions: Sequence[str] | Mapping[str, Any],
-        context: Context | None = None,
+        context: Context | Transformed | None = None,
         *,
         model: str = "hybrid",
         places: int | None = None,
@@ -101,7 +66,7 @@ class Chooser:
         self.out_of_range: Counter[str] = Counter()
         self._chosen: Counter[str] = Counter()
         self._rewarded: Counter[str] = Counter()
-        self._total: Counter[str] = Counter()
+        self._total: dict[str, float] = {}
 
     def select(self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = ()) -> Choice:
         """Choose an action for a visitor; some may be excluded in this round."""
@@ -121,7 +86,7 @@ class Chooser:
             raise ValueError(f"choice must be what select returned, got {choice!r}")
         self.policy.update(choice.decision, reward)
         self._rewarded[choice.action] += 1
-        self._total[choice.action] += reward  # type: ignore[assignment]  # a Counter takes any number
+        self._total[choice.action] = self._total.get(choice.action, 0.0) + float(reward)
 
     def add(self, action: str, features: Any = None) -> None:
         """Offer a new action, or one again that was removed."""
@@ -154,7 +119,7 @@ class Chooser:
             name: ActionRecord(
                 self._chosen[name],
                 self._rewarded[name],
-                self._total[name] / self._rewarded[name] if self._rewarded[name] else float("nan"),
+                self._total[name] / self._rewarded[name] if self._rewarded[name] else math.nan,
                 name in offered,
             )
             for name in self.actions.names
@@ -162,6 +127,56 @@ class Chooser:
         theta = dict(zip(self.columns, self.policy.estimate().theta.tolist(), strict=True))
         own = self.policy.status() if hasattr(self.policy, "status") else None
         return ChooserStatus(records, dict(self.out_of_range), theta, own)
+
+    def save(self, path: str | Path) -> None:
+        """Write one file of data from which ``load`` makes a chooser that goes on exactly as this one would."""
+        if not isinstance(self.context, Context):
+            raise ValueError(
+                "only a declared Context can be saved: a fitted transformer is code, so pickle the chooser instead"
+            )
+        with self.policy._alone():
+            self.policy._write(path, self._about(self.context))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The chooser that ``save`` wrote; choices that still wait can be rewarded."""
+        about = saved.about(path)
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise ValueError(f"{path} holds a policy without a chooser: load it with Policy.load")
+        policy = Policy.load(path)
+        with saved.naming(path):
+            actions = about["features"] if about["features"] else about["actions"]
+            made = cls(
+                lambda dim: policy, actions, Context.from_dict(about["context"]), model=about["model"], places=about["places"]
+            )
+            if policy.dim != made.layout.dim:
+                raise ValueError(f"its actions and context make {made.layout.dim} columns, but its policy has {policy.dim}")
+            made.actions.removed.update(name for name in about["removed"] if name in made.actions.names)
+            for name in ("out_of_range", "_chosen", "_rewarded"):
+                getattr(made, name).update({str(key): int(count) for key, count in about[name].items()})
+            made._total.update({str(key): float(total) for key, total in about["_total"].items()})
+        return made
+
+    def _about(self, context: Context) -> dict[str, Any]:
+        """All but the policy, as plain data."""
+        return {
+            "format": FORMAT,
+            "context": context.to_dict(),
+            "model": self.layout.model,
+            "actions": self.actions.names,
+            "features": {name: vector.tolist() for name, vector in self.actions.features.items()},
+            "places": self.actions.places,
+            "removed": sorted(self.actions.removed),
+            **{name: dict(getattr(self, name)) for name in ("out_of_range", "_chosen", "_rewarded", "_total")},
+        }
+
+    def history(self) -> "pl.DataFrame":
+        """The policy's own history, with θ̂ and its widths under the names of the columns (AdaptiveUCB and DetectUCB)."""
+        if not hasattr(self.policy, "history"):
+            raise ValueError(f"{type(self.policy).__name__} keeps no history; AdaptiveUCB and DetectUCB do")
+        notes: pl.DataFrame = self.policy.history()
+        names = {f"{part}_{k}": f"{part} of {name}" for k, name in enumerate(self.columns) for part in ("theta", "width")}
+        return notes.rename({old: new for old, new in names.items() if old in notes.columns})
 
     def _offered(self, exclude: Iterable[str]) -> list[str]:
         active = self.actions.active

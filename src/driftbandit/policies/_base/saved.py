@@ -49,6 +49,12 @@ def naming(path: str | Path) -> Iterator[None]:
         raise ValueError(f"{path} is not a saved policy, or is damaged: {what}") from error
 
 
+def about(path: str | Path) -> Any:
+    """What whoever kept the policy said of it; None if nothing was."""
+    with naming(path), open(path, "rb") as file:
+        return Saved(file).header.get("about")
+
+
 class Claim(NamedTuple):
     """What a file says it holds under a name; the array itself is still to be read."""
 

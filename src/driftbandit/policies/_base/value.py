@@ -94,7 +94,8 @@ class Value:
         with self._alone():
             self._write(path)
 
-    def _write(self, path: str | Path) -> None:
+    def _write(self, path: str | Path, about: dict[str, Any] | None = None) -> None:
+        """``about``: what whoever keeps this policy has to say of it, as plain data."""
         waiting = list(self._waiting.values())
         arrays = {
             "waiting.origin": np.array([d.origin for d in waiting], np.int64),
@@ -104,6 +105,7 @@ class Value:
             **({} if self._kept is None else {"kept": self._kept.rows}),
         }
         header = {"policy": type(self).__name__, "given": self._given, "rounds": self.rounds, "cancelled": self._is_cancelled()}
+        header |= {} if about is None else {"about": about}
         store.write(path, header, {**leaves(self.state), **arrays})
 
     def _is_cancelled(self) -> bool:
