@@ -28,9 +28,10 @@ from driftbandit import (
 )
 from driftbandit.core.random import Chance
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import NOISE2
+from driftbandit.policies._evidence.bank import LEARNT, NOISE2, PENALTY, new_bank
 from driftbandit.policies._evidence.history import MOST_NOTES
 from driftbandit.policies._evidence.policy import EvidencePolicy
+from driftbandit.policies._evidence.scales import learn_penalty
 
 T = rounds(8000, 300)
 
@@ -211,3 +212,16 @@ def test_bad_settings() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             AdaptiveUCB(2, **given)
+
+
+@pytest.mark.parametrize(("length", "most"), [(0.1, 100.0), (3.0, 90_000.0), (0.0, 10_000.0)])
+def test_the_most_that_lambda_can_be_is_in_units_of_the_arms(length: float, most: float) -> None:
+    bank = new_bank(2, False, [4], noise=0.1)  # θ̂ = 0: all is noise
+    bank.x[0] = length
+    bank.clock[LEARNT] = 16
+    learn_penalty(bank)
+    assert bank.scale[PENALTY] == pytest.approx(most)
+
+
+def test_detect_probes_half_as_often_as_adaptive() -> None:
+    assert DetectUCB(2).probe == AdaptiveUCB(2).probe / 2 == 0.1
