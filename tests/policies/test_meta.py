@@ -38,3 +38,9 @@ def test_draws_follow_the_probabilities() -> None:
     draws = [draw(meta, u) for u in (np.arange(1000) + 0.5) / 1000]
     np.testing.assert_allclose(np.bincount(draws) / 1000, meta.chance, atol=2e-3)
     assert draw(meta, np.nextafter(1.0, 0.0)) == 2
+
+
+def test_a_number_on_the_edge_belongs_to_what_lies_above() -> None:
+    meta = exp3(16, 1)
+    assert meta.mix == 1.0  # so that each has a chance of 1/16
+    assert [draw(meta, u) for u in (0.0, 1 / 16, 2 / 16, 15 / 16)] == [0, 1, 2, 15]

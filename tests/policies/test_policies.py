@@ -227,6 +227,13 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytes
         Policy.load(tmp_path / "new.npz")
 
 
+@pytest.mark.parametrize("kind", FIXED_KINDS)
+def test_all_but_the_dimension_goes_by_name(kind: str) -> None:
+    make: Any = type(every_policy(2, fixed=True)[kind])
+    with pytest.raises(TypeError, match="positional"):
+        make(2, 5)
+
+
 def test_tuned_by_theory_or_given() -> None:
     assert RestartUCB(2, horizon=50_000, path_length=6.83).period == 101
     assert WindowUCB(2, horizon=50_000, path_length=np.pi).window == 150
@@ -234,6 +241,8 @@ def test_tuned_by_theory_or_given() -> None:
     assert RestartUCB(2, horizon=50_000, path_length=0.0).period == 50_000
     assert RestartUCB(2, period=7, horizon=1000).delta == 1e-3
     assert RestartUCB(2, period=7).delta == 0.01
+    assert RestartUCB(2, period=7, horizon=1).delta == RestartUCB(2, period=7, horizon=2).delta == 0.5
+    assert CusumUCB(3, horizon=100, noise=0.6, theta_norm=2.0).ridge == pytest.approx(0.27)  # d(R/S)²
     bob = BanditOverBandit(2, horizon=50_000)
     assert (bob.pool, bob.episode) == ([1, 2, 4, 9, 19, 38, 76, 152, 304], 448)
 

@@ -91,7 +91,7 @@ def test_a_study_that_has_not_run_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("engine", ["processes", "dask", "ray"])
+@pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_every_engine_gives_the_same_table(engine: str, tmp_path: Path) -> None:
     """Long enough that the log is shared among processes as a file, which they can only read."""
     file = a_study(tmp_path, 30_000, STUDY.replace("replicates = 3", "replicates = 2"))

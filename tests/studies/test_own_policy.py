@@ -74,7 +74,7 @@ def test_processes_import_it_by_themselves(file: Path) -> None:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("engine", ["dask", "ray"])
+@pytest.mark.parametrize("engine", ["dask"])
 def test_clusters_import_it_by_themselves(file: Path, engine: str) -> None:
     expected = Study.from_file(file).run().table()
     assert Study.from_file(file).run(engine=engine, workers=2).table().equals(expected)

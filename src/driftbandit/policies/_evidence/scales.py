@@ -6,7 +6,7 @@ Nothing is clipped: with clicks at 1 % nearly all of the variance is in one rewa
 import math
 
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import METRIC, THETA, clear
+from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import (
     CONSTANT,
@@ -24,7 +24,7 @@ from driftbandit.policies._evidence.bank import (
     SOUND,
     WEIGHT,
     Bank,
-    member,
+    empty,
 )
 
 STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many; of the noise …
@@ -56,7 +56,7 @@ def start(bank: Bank, arm: Floats, reward: float) -> None:
         scale[NOISE2] = max(LOW * (reward - scale[SHIFT]) ** 2, LEAST_NOISE2)
     scale[FOURTH] = 3.0 * scale[NOISE2] * scale[NOISE2]  # as of Gaussian noise
     for k in range(len(bank.keep)):
-        clear(member(bank, k))
+        empty(bank, k)
 
 
 @kernel
