@@ -214,7 +214,6 @@ def test_bad_settings() -> None:
             AdaptiveUCB(2, **given)
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
 def test_a_known_noise_stays_what_it_is_through_restarts(kind: type[AdaptiveUCB] | type[DetectUCB]) -> None:
     policy, rng = kind(2, noise=0.3, noise_known=True), np.random.default_rng(3)
@@ -224,7 +223,8 @@ def test_a_known_noise_stays_what_it_is_through_restarts(kind: type[AdaptiveUCB]
         policy.update(decision, float(decision.arm @ theta + 0.3 * rng.standard_normal()))
     assert policy.status().restart_count > 0
     assert policy.status().noise == 0.3
-=======
+
+
 @pytest.mark.parametrize(("length", "most"), [(0.1, 100.0), (3.0, 90_000.0), (0.0, 10_000.0)])
 def test_the_most_that_lambda_can_be_is_in_units_of_the_arms(length: float, most: float) -> None:
     bank = new_bank(2, False, [4], noise=0.1)  # θ̂ = 0: all is noise
@@ -236,4 +236,3 @@ def test_the_most_that_lambda_can_be_is_in_units_of_the_arms(length: float, most
 
 def test_detect_probes_half_as_often_as_adaptive() -> None:
     assert DetectUCB(2).probe == AdaptiveUCB(2).probe / 2 == 0.1
->>>>>>> theory
