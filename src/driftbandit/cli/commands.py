@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from driftbandit import __version__
 from driftbandit.cli.characters import spell_out
-from driftbandit.cli.logs import add_flights, add_replay
 from driftbandit.cli.paper import add_reproduce, add_verify
+from driftbandit.cli.replay import add_flights, add_replay
 from driftbandit.cli.shop import add_shop
 from driftbandit.cli.studies import add_compare, add_example
 from driftbandit.cli.suite import add_suite

@@ -9,7 +9,7 @@ import polars as pl
 
 from driftbandit import figures
 from driftbandit.figures.look import DARK, LIGHT, Theme
-from driftbandit.paper import illustrations
+from driftbandit.paper import inside
 from driftbandit.paper.claims import cost_claims, regret_claims
 from driftbandit.paper.settings import NOISE, WORLDS, experiment
 from driftbandit.paper.verify.lemmas import Effort
@@ -85,14 +85,14 @@ def page_sections(done: Mapping[str, Study], table: pl.DataFrame, verdicts: list
     world = make_world(variant.where, variant.settings, study.seed)
     restart = cast(RestartUCB, make_policy("restart", {"kind": "RestartUCB", "memory": "theory", "factor": 10}, world, 0))
     bob = cast(BanditOverBandit, make_policy("bob", {"kind": "BanditOverBandit"}, world, 0))
-    error, restarts, changes = illustrations.restart_run(restart, world)
-    choices, pool = illustrations.meta_run(bob, world), cast(list[int], bob.pool)
-    memory = illustrations.memory_by_horizon([10**k for k in range(3, 8)])
+    error, restarts, changes = inside.restart_run(restart, world)
+    choices, pool = inside.meta_run(bob, world), cast(list[int], bob.pool)
+    memory = inside.memory_by_horizon([10**k for k in range(3, 8)])
     factors = by_factor(done)
-    sigma = illustrations.sigma_by_period(int(10**k) for k in np.arange(1, 6.01, 0.25))
+    sigma = inside.sigma_by_period(int(10**k) for k in np.arange(1, 6.01, 0.25))
     at_one = done["abrupt by factor"].table().filter(pl.col("policy") == "RestartUCB factor=1")
     period = optimal_period(world.dim, world.horizon, world.path_length())
-    promised = illustrations.regret_and_bound(at_one, world, period, NOISE)
+    promised = inside.regret_and_bound(at_one, world, period, NOISE)
     return [
         Section(
             "Regret over time",

@@ -8,7 +8,7 @@ import numpy as np
 from driftbandit.core import validate
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
-from driftbandit.core.room import demand_room
+from driftbandit.core.sizes import demand_room
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
 from driftbandit.policies._base.policy import Memory

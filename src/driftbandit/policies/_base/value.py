@@ -13,7 +13,7 @@ import numpy as np
 from driftbandit import policies
 from driftbandit.core import validate
 from driftbandit.core.arms import FixedArms
-from driftbandit.core.room import at_most, demand_room
+from driftbandit.core.sizes import at_most, demand_room
 from driftbandit.policies._base import saved as store
 from driftbandit.policies._base.decision import Decision
 from driftbandit.policies._base.leaves import Arrays, leaves, restore
