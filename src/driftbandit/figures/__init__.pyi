@@ -3,6 +3,7 @@ from .against_hindsight import real as real
 from .against_hindsight import suite as suite
 from .files import as_svg as as_svg
 from .files import save as save
+from .files import save_both as save_both
 from .inside import history as history
 from .inside import meta_choices as meta_choices
 from .inside import restarts as restarts

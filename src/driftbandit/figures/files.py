@@ -1,11 +1,14 @@
 """Figures to files. Nothing global to matplotlib is left changed, so threads may draw."""
 
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from threading import Lock
 
 import matplotlib
 from matplotlib.figure import Figure
+
+from driftbandit.figures.look import DARK, LIGHT, Theme
 
 _svg_settings = Lock()
 
@@ -24,3 +27,9 @@ def save(figure: Figure, folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / f"{name}.png", dpi=160)
     (folder / f"{name}.svg").write_text(as_svg(figure), encoding="utf-8")
+
+
+def save_both(draw: Callable[[Theme], Figure], folder: Path, name: str) -> None:
+    """The figure in both themes: name.png, name.svg, name-dark.png, name-dark.svg."""
+    save(draw(LIGHT), folder, name)
+    save(draw(DARK), folder, f"{name}-dark")

@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 
 from driftbandit import figures
-from driftbandit.figures.look import DARK, LIGHT
 from driftbandit.replay.gains import FIXED, RANDOM
 from driftbandit.replay.replay import Replay
 from driftbandit.replay.study import LogStudy
@@ -61,5 +60,4 @@ def write(folder: Path, study: LogStudy) -> None:
         for over in (RANDOM, study.against)
     ]
     curves = pl.concat(parts)
-    for name, theme in (("gains", LIGHT), ("gains-dark", DARK)):
-        figures.save(figures.gains(curves, unit=study.unit, theme=theme), folder, name)
+    figures.save_both(lambda theme: figures.gains(curves, unit=study.unit, theme=theme), folder, "gains")

@@ -15,7 +15,6 @@ import polars as pl
 
 from driftbandit import figures
 from driftbandit.core import validate
-from driftbandit.figures.look import DARK, LIGHT
 from driftbandit.replay.files import write as write_study
 from driftbandit.replay.gains import FIXED, RANDOM, Gains, interval
 from driftbandit.replay.real import TABLES
@@ -192,5 +191,4 @@ def write(folder: Path, table: pl.DataFrame, suite: RealSuite) -> None:
     about = {"tables": {name: TABLES[name].about for name in suite.tables}, "policies": suite.policies, "seed": suite.seed}
     write_data(folder, table, {**about, "replicates": suite.replicates})
     (folder / "real.md").write_text("\n".join(map(as_markdown, summaries(table))), encoding="utf-8")
-    for name, theme in (("real", LIGHT), ("real-dark", DARK)):
-        figures.save(figures.real(table, theme=theme), folder, name)
+    figures.save_both(lambda theme: figures.real(table, theme=theme), folder, "real")

@@ -10,7 +10,6 @@ import polars as pl
 
 from driftbandit import figures
 from driftbandit.core.types import Floats, Ints
-from driftbandit.figures.look import DARK, LIGHT
 from driftbandit.report.tables import Grid, as_markdown
 from driftbandit.shop.keepers import KEEPERS, Progress, keep
 from driftbandit.shop.storefront import SOON, TIMEOUT, Traffic, open_shop
@@ -133,5 +132,4 @@ def write(folder: Path, plan: Plan, takings: Takings) -> None:
     write_data(folder, takings.table, {**asdict(plan), "told": told})
     sample(plan).write_csv(folder / "visitors.csv")
     (folder / "shop.md").write_text(as_markdown(grid(plan, takings)), encoding="utf-8")
-    for name, theme in (("shop", LIGHT), ("shop-dark", DARK)):
-        figures.save(figures.captured(takings.table, plan.changes(), theme=theme), folder, name)
+    figures.save_both(lambda theme: figures.captured(takings.table, plan.changes(), theme=theme), folder, "shop")

@@ -18,7 +18,6 @@ import polars as pl
 
 from driftbandit import figures
 from driftbandit.core.arms import FixedArms
-from driftbandit.figures.look import DARK, LIGHT
 from driftbandit.policies._base.entry import SLACK as SLACK_IN_LENGTH
 from driftbandit.policies._base.policy import Policy
 from driftbandit.report.tables import as_markdown
@@ -180,5 +179,4 @@ def write(folder: Path, table: pl.DataFrame, study: Study) -> None:
     write_data(folder, table, {"study": study.settings(), "scouts": SCOUTS, "slack": SLACK})
     grids = [*summaries(table), by_world(table)]
     (folder / "suite.md").write_text("\n".join(map(as_markdown, grids)), encoding="utf-8")
-    for name, theme in (("suite", LIGHT), ("suite-dark", DARK)):
-        figures.save(figures.suite(table, theme=theme), folder, name)
+    figures.save_both(lambda theme: figures.suite(table, theme=theme), folder, "suite")

@@ -74,13 +74,31 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
     scale = np.zeros(11)
     scale[NOISE2] = 0.0 if noise is None else noise * noise
     return Bank(
-        features, memory, (1.0 - 1.0 / memory) ** turns, turns,
-        np.zeros((count + 1, 2, dim, dim)), np.zeros((count + 1, 3, dim)), np.zeros((count + 1, 2), np.int64),
-        np.zeros((dim, 0)), np.zeros((3, 0)), np.zeros((count, count)), np.zeros((count, count), np.int64),
-        np.zeros(count), np.zeros(count), np.zeros((ring, count)), np.zeros((ring, count)), np.zeros(ring),
-        np.zeros(ring, np.int64), np.zeros(ring, np.int64), np.zeros((ring, dim)), np.zeros(ring), np.zeros(dim),
-        scale, np.zeros(8, np.int64), np.zeros(MOST_RESTARTS, np.int64),
-    )  # fmt: skip
+        features=features,
+        memory=memory,
+        keep=(1.0 - 1.0 / memory) ** turns,
+        turns=turns,
+        matrix=np.zeros((count + 1, 2, dim, dim)),
+        vector=np.zeros((count + 1, 3, dim)),
+        tally=np.zeros((count + 1, 2), np.int64),
+        columns=np.zeros((dim, 0)),
+        score=np.zeros((3, 0)),
+        evidence=np.zeros((count, count)),
+        onset=np.zeros((count, count), np.int64),
+        residual=np.zeros(count),
+        variance=np.zeros(count),
+        squares=np.zeros((ring, count)),
+        logs=np.zeros((ring, count)),
+        taken=np.zeros(ring),
+        decided=np.zeros(ring, np.int64),
+        newest=np.zeros(ring, np.int64),
+        arms=np.zeros((ring, dim)),
+        rewards=np.zeros(ring),
+        x=np.zeros(dim),
+        scale=scale,
+        clock=np.zeros(8, np.int64),
+        restarts=np.zeros(MOST_RESTARTS, np.int64),
+    )
 
 
 @kernel
