@@ -20,6 +20,7 @@ POLICIES = [
 ]
 
 
+@pytest.mark.plain  # compiling this loop takes a minute and a half, and its parts are tried compiled elsewhere
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
 def test_the_compiled_loop_plays_as_select_and_update_do(policy: Policy, late: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from driftbandit.contexts.context import Context
 from driftbandit.contexts.fields import Category, Cyclic, Field, Flag, Hashed, Number
 
+pytestmark = pytest.mark.plain
+
 VISITOR = Context(
     {
         "country": Category(["DE", "FR", "US"]),

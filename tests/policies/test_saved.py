@@ -31,6 +31,8 @@ from driftbandit.policies._base import saved
 from driftbandit.policies._base.leaves import Arrays
 from driftbandit.policies._base.sound import check_ridge
 
+pytestmark = pytest.mark.plain
+
 ARMS = unit_rows(np.random.default_rng(1), 5, 3)
 
 

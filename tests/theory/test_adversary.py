@@ -8,6 +8,8 @@ import pytest
 from driftbandit import theory
 from driftbandit.theory.adversary import Instance, drift, features, instances
 
+pytestmark = pytest.mark.plain
+
 
 class Loaded:
     """A generator whose kind of features and whose coin are settled."""

@@ -8,6 +8,8 @@ import pytest
 from driftbandit import theory
 from driftbandit.theory.advice import NO_CONSTANTS, Advice, promise
 
+pytestmark = pytest.mark.plain
+
 
 def test_the_advice_is_what_the_functions_say() -> None:
     scales = {"ridge": 4.0, "theta_norm": 0.5, "arm_norm": 2.0, "noise": 0.3}

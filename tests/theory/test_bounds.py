@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from common import unit_rows
 from driftbandit import theory
 
+pytestmark = pytest.mark.plain
+
 # λ = 9, S = 2, L = 3, R = 5, d = 3. With n = 6 then nL²/(λd) = 2, and with δ = 1/9 the radius is 3·2 + 5√(4 ln 3 + 3 ln 3).
 SCALES = {"ridge": 9.0, "theta_norm": 2.0, "arm_norm": 3.0, "noise": 5.0}
 BETA = 6 + 5 * math.sqrt(7 * math.log(3))

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from driftbandit import theory
 from driftbandit.theory.impossibility import hard_arms
 
+pytestmark = pytest.mark.plain
+
 
 def test_the_printed_digits() -> None:
     assert f"{theory.sigma_max(3000):.3f}" == "5.852"

@@ -19,6 +19,8 @@ from driftbandit.theory import (
     period_pool,
 )
 
+pytestmark = pytest.mark.plain
+
 
 @given(st.integers(1, 100), st.integers(1, 10**7), st.floats(0, 1e4))
 def test_the_period_stays_between_one_and_the_horizon(dim: int, horizon: int, path_length: float) -> None:
