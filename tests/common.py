@@ -1,5 +1,8 @@
 """What several test files share."""
 
+import sqlite3
+from pathlib import Path
+
 import numpy as np
 
 from driftbandit import (
@@ -67,3 +70,14 @@ def unit_rows(rng: np.random.Generator, n: int, dim: int) -> Floats:
     rows = rng.standard_normal((n, dim))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     return rows
+
+
+def cells_in(ledger: Path) -> int:
+    """How many cells a ledger holds, whenever the process that writes it was killed."""
+    if not ledger.exists():
+        return 0
+    with sqlite3.connect(ledger) as base:
+        try:
+            return int(base.execute("SELECT COUNT(*) FROM cells").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0  # killed before the table was made

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from common import cells_in
 from driftbandit.cli import main
 from driftbandit.replay.files import load
 
@@ -117,23 +117,13 @@ def test_killed_twice_the_table_is_that_of_an_uninterrupted_run(tmp_path: Path) 
     ledger, progress = tmp_path / "out" / "cells.sqlite", [0]
     for _ in range(2):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while count(ledger) == progress[-1] and process.poll() is None:
+        while cells_in(ledger) == progress[-1] and process.poll() is None:
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        progress.append(count(ledger))
+        progress.append(cells_in(ledger))
     assert progress == sorted(set(progress)), f"every run must have added something: {progress}"
     assert progress[-1] < 48, f"the kills came too late to test anything: {progress}"
     assert main(command[3:]) == 0
     assert pl.read_parquet(tmp_path / "out" / "table.parquet").equals(expected)
-    assert count(ledger) == 48
-
-
-def count(ledger: Path) -> int:
-    if not ledger.exists():
-        return 0
-    with sqlite3.connect(ledger) as base:
-        try:
-            return int(base.execute("SELECT COUNT(*) FROM cells").fetchone()[0])
-        except sqlite3.OperationalError:
-            return 0  # killed before the table was made
+    assert cells_in(ledger) == 48

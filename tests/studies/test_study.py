@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from common import rounds
+from common import cells_in, rounds
 from driftbandit import SettingsError, StaticUCB, Study, play
 from driftbandit.cli.screen import run_studies
 from driftbandit.paper.settings import experiment
@@ -186,7 +186,7 @@ def test_what_studies_share_is_played_once(tmp_path: Path) -> None:
     shared = 2 * 2 * 4 * T  # worlds × replicates × policies
     assert played[0] == shared
     assert sum(played) == one.rounds() + two.rounds()
-    assert count(tmp_path / "cells.sqlite") * T == one.rounds() + two.rounds() - shared
+    assert cells_in(tmp_path / "cells.sqlite") * T == one.rounds() + two.rounds() - shared
     assert two.table().equals(Study.from_dict(second).run().table())
     assert one.table().equals(Study.from_dict(first).run().table())
 
@@ -255,30 +255,20 @@ def test_killed_ten_times_the_table_is_that_of_an_uninterrupted_run(tmp_path: Pa
     ledger = tmp_path / "killed" / "cells.sqlite"
     progress = []
     for _ in range(10):
-        before, early = count(ledger), chance.random() < 0.2
+        before, early = cells_in(ledger), chance.random() < 0.2
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not early and count(ledger) == before and process.poll() is None:
+        while not early and cells_in(ledger) == before and process.poll() is None:
             time.sleep(0.05)
         time.sleep(chance.uniform(0.0, 1.5 if early else 0.2))
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        progress.append(count(ledger))
+        progress.append(cells_in(ledger))
     assert progress == sorted(progress)
     subprocess.run(command, check=True, capture_output=True)
     killed = pl.read_parquet(tmp_path / "killed" / "table.parquet")
     assert killed.equals(expected)
-    assert count(ledger) == 40 * 3
+    assert cells_in(ledger) == 40 * 3
     assert 0 < progress[-1] < 120, f"the kills came too early or too late to test anything: {progress}"
-
-
-def count(ledger: Path) -> int:
-    if not ledger.exists():
-        return 0
-    with sqlite3.connect(ledger) as base:
-        try:
-            return int(base.execute("SELECT COUNT(*) FROM cells").fetchone()[0])
-        except sqlite3.OperationalError:
-            return 0  # killed before the table was made
 
 
 @pytest.mark.compiled

@@ -1,4 +1,4 @@
-"""The paper held against what is measured: ``reproduce``, its experiment, and ``verify``, its mathematics."""
+"""The paper compared with what is measured: ``reproduce``, its experiment, and ``verify``, its mathematics."""
 
 import argparse
 import time

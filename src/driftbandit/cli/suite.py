@@ -1,4 +1,4 @@
-"""``suite``: many worlds, and every contender held against hindsight."""
+"""``suite``: many worlds, and every contender compared with hindsight."""
 
 import argparse
 from collections.abc import Callable

@@ -23,7 +23,7 @@ class Actions:
         places: how many actions there can be in all, those to come included.
     """
 
-    names: list[str]
+    names: dict[str, int]  # and their places, in order
     features: dict[str, Floats] = field(default_factory=dict)
     places: int = 0
     removed: set[str] = field(default_factory=set)
@@ -34,7 +34,7 @@ class Actions:
             raise ValueError(f"actions must be a list of names, or a mapping from names to features, got {actions!r}")
         if not actions:
             raise ValueError("actions must name at least one action, got none")
-        made = cls([], {}, validate.whole("places", max(len(actions), 1) if places is None else places))
+        made = cls({}, {}, validate.whole("places", max(len(actions), 1) if places is None else places))
         for name in actions:
             made.add(name, actions[name] if isinstance(actions, Mapping) else None)
         return made
@@ -61,7 +61,7 @@ class Actions:
                 f"no place is left for action {name!r}: all {self.places} are taken; make the chooser with more places"
             )
         vector = self._checked(name, features)
-        self.names.append(name)
+        self.names[name] = len(self.names)
         if vector is not None:
             self.features[name] = vector
 
@@ -75,7 +75,7 @@ class Actions:
     def place(self, name: str) -> int:
         if name not in self.names or name in self.removed:
             raise ValueError(f"unknown action {name!r}: the actions are {', '.join(map(repr, self.active))}")
-        return self.names.index(name)
+        return self.names[name]
 
     def features_of(self, name: str) -> Floats:
         return self.features.get(name, PLAIN)

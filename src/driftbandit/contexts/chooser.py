@@ -110,7 +110,7 @@ class Chooser:
     @property
     def columns(self) -> list[str]:
         """The names of the policy's features."""
-        return self.layout.columns(self.actions.names)
+        return self.layout.columns(list(self.actions.names))
 
     def status(self) -> ChooserStatus:
         """What it has seen and believes, by name."""
@@ -163,7 +163,7 @@ class Chooser:
             "format": FORMAT,
             "context": context.to_dict(),
             "model": self.layout.model,
-            "actions": self.actions.names,
+            "actions": list(self.actions.names),
             "features": {name: vector.tolist() for name, vector in self.actions.features.items()},
             "places": self.actions.places,
             "removed": sorted(self.actions.removed),
@@ -193,5 +193,5 @@ class Chooser:
     def _arms(self, offered: Sequence[str], context: Floats) -> Floats:
         arms = np.zeros((len(offered), self.layout.dim))
         for row, name in zip(arms, offered, strict=True):
-            self.layout.fill(row, self.actions.names.index(name), self.actions.features_of(name), context)
+            self.layout.fill(row, self.actions.names[name], self.actions.features_of(name), context)
         return arms

@@ -35,7 +35,7 @@ def content_key(package: Path) -> str:
 
 
 def cache_folder() -> Path:
-    """Where machine code is kept: below NUMBA_CACHE_DIR if set, else in the user's cache, one folder a content."""
+    """Where machine code is kept: below NUMBA_CACHE_DIR if set, else in the user's cache, one folder per source digest."""
     root = os.environ.get("NUMBA_CACHE_DIR")
     base = Path(root) if root else user_cache_path("driftbandit")
     return base / f"driftbandit-{content_key(Path(__file__).parent.parent)}"

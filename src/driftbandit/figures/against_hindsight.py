@@ -10,7 +10,7 @@ from driftbandit.figures.look import LIGHT, Curve, Theme, kin_pens, names_in, pe
 
 
 def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """Ratios to hindsight: a row a world, a column a policy, groups apart, each with its geometric mean and its worst.
+    """Ratios to hindsight: one row per world, one column per policy, groups apart, each with its geometric mean and its worst.
 
     Columns: group, world, policy, ratio (null where a policy does not play).
     """

@@ -1,4 +1,4 @@
-"""The claims of the paper's Results paragraph, each held against what was measured."""
+"""The claims of the paper's Results paragraph, each compared with what was measured."""
 
 from collections.abc import Mapping, Sequence
 

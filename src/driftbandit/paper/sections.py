@@ -57,7 +57,7 @@ def time(found: Findings) -> Section:
         plates=[
             plate(
                 "time",
-                "Processor time a round inside the compiled loop, mean and one standard deviation over repetitions. "
+                "Processor time per round inside the compiled loop, mean and one standard deviation over repetitions. "
                 "WeightUCB keeps two covariance matrices and solves afresh each round.",
                 lambda theme: figures.running_time(found.timing, theme=theme),
             )

@@ -1,8 +1,5 @@
 """A study of a logged world: its table and its policies as data → what each gains. Killed at any moment, it goes on."""
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -99,10 +96,7 @@ class LogStudy:
 
         ``progress`` is called with the number of rounds just finished, first with those found finished.
         """
-        place = Path(folder or tempfile.mkdtemp(prefix="driftbandit-"))
-        self.ledger = Ledger(place / "cells.sqlite")
-        if folder is None:
-            weakref.finalize(self.ledger, shutil.rmtree, place, ignore_errors=True)
+        self.ledger = Ledger.in_folder(folder)
         done = self.ledger.keys()
         left = [task for task in self.tasks if task.key not in done]
         progress(self.rounds - self.replay.rounds * len(left))

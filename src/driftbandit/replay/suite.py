@@ -1,4 +1,4 @@
-"""The real tables: every contender held against what hindsight would have chosen among ways to forget, memories and widths.
+"""The real tables: every contender compared with what hindsight would have chosen among ways to forget, memories and widths.
 
 Hindsight is afforded in two stages: first every combination plays once, then the best of each kind play all replicates.
 """
@@ -86,7 +86,7 @@ def run(
 
 
 def play_table(suite: RealSuite, name: str, folder: Path, stage: Stage, **engine: Any) -> LogStudy:
-    """Both stages; the study of the second is held against the best in hindsight."""
+    """Both stages; the study of the second is compared with the best in hindsight."""
     table = TABLES[name]
     replay = table.replay()
     policies = {policy.label: policy for policy in expand("policies", suite.policies)}

@@ -26,7 +26,7 @@ def play_block(
     total: Floats,
     regret: Floats,
 ) -> None:
-    """Play a block. Decisions whose reward is still out wait in ``arms_out`` and ``rewards_out``, a row a round."""
+    """Play a block. Decisions whose reward is still out wait in ``arms_out`` and ``rewards_out``, one row per round."""
     mask = len(rewards_out) - 1  # a power of two less one: a remainder would cost as much as the choice
     for i in range(len(block.noise)):
         t = block.start + i

@@ -1,6 +1,9 @@
 """What is done: one SQLite file that holds every finished cell, and never a half of one."""
 
+import shutil
 import sqlite3
+import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -34,6 +37,15 @@ class Ledger:
                 base.execute(SCHEMA)
         except sqlite3.DatabaseError as error:
             raise sqlite3.DatabaseError(f"{path}: {error}") from None
+
+    @classmethod
+    def in_folder(cls, folder: str | Path | None) -> "Ledger":
+        """That of a folder; without one, of a temporary folder that goes when the ledger does."""
+        place = Path(folder or tempfile.mkdtemp(prefix="driftbandit-"))
+        ledger = cls(place / "cells.sqlite")
+        if folder is None:
+            weakref.finalize(ledger, shutil.rmtree, place, ignore_errors=True)
+        return ledger
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=60.0)

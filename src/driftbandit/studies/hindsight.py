@@ -1,7 +1,7 @@
 """How close to hindsight: final regrets → ratios to what would have been chosen by one who knew the outcome.
 
 Roles: "tuned", a forgetter at width 1 with one of the memories; "oracle", told the change points, at width 1; "wide", either
-of them at another width; "contender", what is held against them.
+of them at another width; "contender", what is compared with them.
 """
 
 import polars as pl

@@ -1,4 +1,4 @@
-"""How regret grows with the horizon: fitted exponents, to be held against the theory's 2/3 and 3/4."""
+"""How regret grows with the horizon: fitted exponents, to be compared with the theory's 2/3 and 3/4."""
 
 import numpy as np
 import polars as pl

@@ -1,9 +1,6 @@
 """A study: worlds × policies × replicates as data → one tidy table. Killed at any moment, it goes on where it was."""
 
 import itertools
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,9 +109,6 @@ class Study:
 
         ``progress`` is called with the number of rounds just finished, first with those found finished.
         """
-        if folder is None:
-            folder = tempfile.mkdtemp(prefix="driftbandit-")
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         run_together([self], folder, engine=engine, workers=workers, address=address, progress=progress)
         return self
 
@@ -177,7 +171,7 @@ class Study:
 
 def run_together(
     studies: Sequence[Study],
-    folder: str | Path,
+    folder: str | Path | None,
     *,
     engine: str = "threads",
     workers: int | None = None,
@@ -185,7 +179,7 @@ def run_together(
     progress: Callable[[int], None] | None = None,
 ) -> None:
     """Run several studies as one into one ledger, so that no worker waits at the end of each; what they share, once."""
-    ledger = Ledger(Path(folder) / "cells.sqlite")
+    ledger = Ledger.in_folder(folder)
     claimed, left = ledger.keys(), list[Task]()
     for study in studies:
         study._ledger = ledger
