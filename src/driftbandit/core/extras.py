@@ -16,6 +16,8 @@ EXTRAS = {
     "coba": "coba",
     "river": "river",
     "gymnasium": "gymnasium",
+    "ipywidgets": "notebook",
+    "shtab": "completion",
 }
 
 

@@ -16,6 +16,7 @@ from driftbandit.core.random import Seed, luck
 from driftbandit.core.ridge import METRIC, THETA, Ridge, keep_arms
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
 from driftbandit.policies._base.scratch import LUCK_ROUNDS, Scratch
+from driftbandit.policies._base.shown import Shown
 from driftbandit.policies._base.value import ALONE
 from driftbandit.policies._base.verbs import begin
 
@@ -30,7 +31,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Policy(Scratch, ABC):
+class Policy(Scratch, Shown, ABC):
     """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:
