@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from driftbandit.core.extras import needed_for
@@ -26,7 +27,7 @@ def reported(progress: Tick | bool | None, total: int) -> Iterator[Tick | None]:
         console = Console()
         if console.is_jupyter:
             with needed_for("progress=True in a notebook"):
-                import ipywidgets  # noqa: F401 (rich would warn at each step)
+                import_module("ipywidgets")  # or rich would warn
         with progress_bar(console) as bar:
             task = bar.add_task("playing (a first run compiles)", total=total)
             yield lambda rounds: bar.advance(task, rounds)

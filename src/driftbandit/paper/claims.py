@@ -85,10 +85,7 @@ def open_claims(abrupt: pl.DataFrame, gradual: pl.DataFrame) -> list[Verdict]:
     for world, frame in (("Abrupt", abrupt), ("Gradual", gradual)):
         regret = per_policy(frame, "regret")
         verdicts += [
-            *(
-                beats(regret, [name], TUNED, f"{world}: {name} is better than the three told the path length")
-                for name in UNTOLD
-            ),
+            *(beats(regret, [name], TUNED, f"{world}: {name} is better than those told the path length") for name in UNTOLD),
             beats(regret, UNTOLD, ["BanditOverBandit"], f"{world}: both are better than BanditOverBandit"),
         ]
     return verdicts

@@ -79,8 +79,8 @@ def play(
 
     ``policies``: by name, or a list named by how they print; each is left as it is, a fresh one plays each replicate. A
     function (world, replicate) → policy makes one for each. ``replicates``: how many, or which. ``checkpoints``: how
-    many, evenly spaced, or which. ``progress``: called with the number of rounds just played; True shows a bar. Neither ``block`` nor
-    ``threads`` (all processors by default) changes a number.
+    many, evenly spaced, or which. ``progress``: called with the number of rounds just played; True shows a bar. Neither
+    ``block`` nor ``threads`` (all processors by default) changes a number.
     """
     named = name_policies(policies)
     validate.whole("block", block)
