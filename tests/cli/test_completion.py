@@ -52,7 +52,7 @@ def test_an_unknown_shell_and_a_missing_package_are_told(
     with pytest.raises(SystemExit):
         main(["--print-completion", "fish"])
     assert "invalid choice: 'fish'" in capsys.readouterr().err
-    monkeypatch.setitem(sys.modules, "shtab", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--print-completion", "bash"]) == 2
     wanted = "driftbandit: --print-completion needs shtab, which is not installed: pip install 'driftbandit[completion]'\n"
     assert capsys.readouterr().err == wanted
