@@ -4,12 +4,12 @@ Dimensions: d features, n arms of a fixed set (0 when no set is fixed).
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core.choice import appraise
-from driftbandit.core.compile import kernel
+from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.linalg import add_rows, invert, times
 from driftbandit.core.types import Floats, Ints
 
@@ -46,6 +46,51 @@ def radius(law: Confidence, observations: float) -> float:
     return law.bias + law.scale * math.sqrt(law.log_term + law.dim * math.log1p(observations * law.rate))
 
 
+@Verb
+def clear(ridge: Any) -> None:
+    """Forget everything: V = λI."""
+
+
+@Verb
+def absorb(ridge: Any, x: Floats, r: float) -> None:
+    """Learn the reward r of arm x."""
+
+
+@Verb
+def observed(ridge: Any) -> int:
+    """How many observations are in the estimate."""
+    raise NotImplementedError
+
+
+@Verb
+def first_feature(ridge: Any, x: Floats) -> int:
+    """Where the features of an arm begin: after the number of its block, if there are blocks; −1 if there is no such block."""
+    raise NotImplementedError
+
+
+@Verb
+def table_of(ridge: Any, rows: Floats, columns: Floats) -> Floats:
+    """Fresh arms as this estimate reads them: as rows, or as columns."""
+    raise NotImplementedError
+
+
+@Verb
+def score_arms(ridge: Any, table: Floats, score: Floats) -> None:
+    """Score every arm of a table: row 0 ⟨x, θ̂⟩, row 1 its squared width."""
+
+
+@Verb
+def forecast_arm(ridge: Any, table: Floats, i: int) -> tuple[float, float]:
+    """⟨x, θ̂⟩ and the squared width of one arm of a table."""
+    raise NotImplementedError
+
+
+@Verb
+def as_estimate(ridge: Any) -> tuple[Floats, Floats]:
+    """θ̂ and METRIC, of one ridge (d, d) or of a stack of blocks (B, w, w)."""
+    raise NotImplementedError
+
+
 def new_ridge(dim: int, penalty: float) -> Ridge:
     ridge = Ridge(
         penalty,
@@ -72,8 +117,8 @@ def rescore(ridge: Ridge) -> None:
 
 
 @kernel
-def clear(ridge: Ridge) -> None:
-    """Forget everything: V = λI. O(d² + nd), for policies that do it often."""
+def clear_whole(ridge: Ridge) -> None:
+    """V = λI. O(d² + nd), for policies that do it often."""
     d, n = ridge.columns.shape
     ridge.matrix[:] = 0.0
     ridge.vector[:] = 0.0
@@ -149,7 +194,7 @@ def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, 
 
 
 @kernel
-def absorb(ridge: Ridge, x: Floats, r: float) -> None:
+def absorb_whole(ridge: Ridge, x: Floats, r: float) -> None:
     """Add an observation of weight 1, and solve afresh where rounding calls for it.
 
     Rounding adds up step by step: every so often, at a few per cent of the cost. And the first observation in a
@@ -217,3 +262,55 @@ def refresh(ridge: Ridge) -> None:
     add_rows(theta, left, ridge.matrix[METRIC], d)
     ridge.tally[STEPS] = 0
     rescore(ridge)
+
+
+@clear.of(Ridge)
+def _clear(ridge: Ridge) -> None:
+    clear_whole(ridge)
+
+
+@absorb.of(Ridge)
+def _absorb(ridge: Ridge, x: Floats, r: float) -> None:
+    absorb_whole(ridge, x, r)
+
+
+@observed.of(Ridge)
+def _observed(ridge: Ridge) -> int:
+    return ridge.tally[OBSERVED]
+
+
+@first_feature.of(Ridge)
+def _first_feature(ridge: Ridge, x: Floats) -> int:
+    return 0
+
+
+@table_of.of(Ridge)
+def _table_of(ridge: Ridge, rows: Floats, columns: Floats) -> Floats:
+    return columns
+
+
+@score_arms.of(Ridge)
+def _score_arms(ridge: Ridge, table: Floats, score: Floats) -> None:
+    appraise(ridge.vector[THETA], ridge.matrix[METRIC], table, score)
+
+
+@forecast_arm.of(Ridge)
+def _forecast_arm(ridge: Ridge, table: Floats, i: int) -> tuple[float, float]:
+    return forecast_column(ridge, table, i)
+
+
+@kernel
+def forecast_column(ridge: Ridge, columns: Floats, i: int) -> tuple[float, float]:
+    mean = square = 0.0
+    for j in range(len(columns)):
+        row = 0.0
+        for k in range(len(columns)):
+            row += ridge.matrix[METRIC, j, k] * columns[k, i]
+        mean += columns[j, i] * ridge.vector[THETA, j]
+        square += columns[j, i] * row
+    return mean, square
+
+
+@as_estimate.of(Ridge)
+def _as_estimate(ridge: Ridge) -> tuple[Floats, Floats]:
+    return ridge.vector[THETA], ridge.matrix[METRIC]

@@ -70,7 +70,8 @@ def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, m
 
 
 class Estimate(NamedTuple):
-    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x)."""
+    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x). Of a model in B blocks of w features, ``theta``
+    has one block after the other, and ``metric`` is a stack of shape (B, w, w)."""
 
     theta: Floats
     metric: Floats

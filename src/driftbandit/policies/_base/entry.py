@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from driftbandit.core.choice import appraise, farthest, pick, reconsider
+from driftbandit.core.choice import farthest, pick, reconsider
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.ridge import METRIC, THETA, first_feature, score_arms, table_of
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.verbs import begin, learn
 
@@ -23,20 +23,24 @@ def decide_rows(
     score: Floats,
     x: Floats,
 ) -> int:
-    """Choose among the rows, copy the choice into x; −1, with nothing changed, if a row is too long or not finite."""
+    """Choose among the rows, copy the choice into x. With nothing changed, −1 if a row is too long or not finite, −2 if it
+    lies in a block that there is not."""
     n, d = rows.shape
     limit = longest * longest * SLACK * SLACK
     for i in range(n):
-        square = 0.0
-        for j in range(d):
+        first, square = first_feature(state.ridge, rows[i]), 0.0
+        if first < 0:
+            return -2
+        for j in range(first, d):
             entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
             square += entry * entry
             columns[j, i] = entry
         if not square <= limit:
             return -1
     beta = begin(state, t, luck[place])
-    appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
-    arm: int = reconsider(state, columns, score, pick(score, beta, luck[place, 0]), luck[place])
+    table = table_of(state.ridge, rows, columns)
+    score_arms(state.ridge, table, score)
+    arm: int = reconsider(state, table, score, pick(score, beta, luck[place, 0]), luck[place])
     for j in range(d):
         x[j] = rows[arm, j]
     return arm

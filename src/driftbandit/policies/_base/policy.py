@@ -13,7 +13,7 @@ from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
-from driftbandit.core.ridge import METRIC, THETA, Ridge, keep_arms
+from driftbandit.core.ridge import Ridge, as_estimate, keep_arms
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
 from driftbandit.policies._base.scratch import LUCK_ROUNDS, Scratch
 from driftbandit.policies._base.value import ALONE
@@ -39,6 +39,9 @@ class Policy(Scratch, ABC):
         seed: fixes how ties are broken, and all that a policy draws.
         most_waiting: for how many rounds a decision waits for its reward: that of round t is given up when round
             t + most_waiting is decided, and a reward that comes later is an error.
+        blocks: into how many blocks of equal size the features fall (1: one). With more, an arm lies in one block, and is a
+            row of 1 + dim/blocks numbers: that of its block, from 0 on, then its features there. A round then costs what
+            a block costs. Arms must be arrays.
 
     Parameters are fixed when it is made. A policy belongs to one thread at a time: while one works with it, another gets a
     RuntimeError. Copies, unpickled and loaded policies take rewards of what was decided before they parted, and of their own
@@ -49,8 +52,10 @@ class Policy(Scratch, ABC):
     arm_norm: float = 1.0
     seed: Seed = 0
     most_waiting: int = 100_000
+    blocks: int = 1
 
     fixed_only: ClassVar[bool] = False  # it cannot play arms that change
+    in_blocks: ClassVar[bool] = False  # it can play a model that falls into blocks
     by_arrival: ClassVar[bool] = False  # rewards count in the order in which they come, not in that of their rounds
     remembers: ClassVar[Memory | None] = None  # the parameter that a memory in rounds describes, where one does
     pen: ClassVar[int | None] = None  # its own place among the pens of figures; the first eight are taken
@@ -68,6 +73,7 @@ class Policy(Scratch, ABC):
         self.arm_norm = validate.positive("arm_norm", self.arm_norm)
         self.seed = validate.seed(self.seed)
         self.most_waiting = validate.whole("most_waiting", self.most_waiting)
+        self._settle_blocks()
         self._settle()
         self.state = self._new_state()
         self._given = {name: getattr(self, name) for name in given}
@@ -75,6 +81,13 @@ class Policy(Scratch, ABC):
         self._waiting: dict[int, Decision] = {}
         self._kept: FixedArms | None = None
         self._no_scratch()
+
+    def _settle_blocks(self) -> None:
+        self.blocks = validate.whole("blocks", self.blocks)
+        if self.blocks > 1 and not self.in_blocks:
+            raise ValueError(f"{type(self).__name__} plays no blocks, got blocks = {self.blocks}: encode arms with dim columns")
+        if self.dim % self.blocks:
+            raise ValueError(f"blocks must divide dim = {self.dim}, got {self.blocks}")
 
     def _settle(self) -> None:
         """Check and complete the parameters that a kind of policy adds."""
@@ -135,11 +148,12 @@ class Policy(Scratch, ABC):
         with self._alone():
             state, t = copy.deepcopy(self.state), self.rounds
         beta = begin(state, t, luck(self.seed, t, 1)[0])
-        return Estimate(state.ridge.vector[THETA], state.ridge.matrix[METRIC], float(beta))
+        return Estimate(*as_estimate(state.ridge), float(beta))
 
     def keep(self, arms: FixedArms) -> None:
         """Keep this set's scores up to date from now on: what makes ``select`` on a fixed set fast."""
         if arms != self._kept:
+            self._demand_whole()
             if arms.dim != self.dim:
                 raise ValueError(f"arms must have {self.dim} columns, got {arms.dim}")
             self.check_length(arms.longest, arms.rows)

@@ -24,11 +24,14 @@ class Scratch(Value):
     """Attributes that no copy and no file has. None is a cached_property: that reads __dict__, after which every attribute
     of the policy costs several times as much (Python 3.11)."""
 
+    dim: int
+    blocks: int
     arm_norm: float
     seed: Seed
 
     def _no_scratch(self) -> None:
         self._busy = False
+        self._entries = self.dim if self.blocks == 1 else 1 + self.dim // self.blocks  # of an arm
         self._origin = int.from_bytes(os.urandom(8)) >> 1  # tells its decisions from those of its copies, and of all others
         self._luck_from = -LUCK_ROUNDS
         self._met: FixedArms | None = None
@@ -56,10 +59,13 @@ class Scratch(Value):
         """The number of the chosen row, and a copy of it."""
         if arms.__class__ is not np.ndarray or arms.shape != self._shape or not is_plain(arms):
             arms = self._as_rows(arms)
-        arm = np.empty(self.dim)
+        arm = np.empty(self._entries)
         index = self._decide_rows(self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm)
         if index < 0:
             rows = validate.array("arms", arms, 2)
+            if index == -2:
+                raise self._no_block(rows[:, 0])
+            rows = rows[:, -(self.dim // self.blocks) :]
             raise validate.too_long(self.arm_norm, validate.longest_row("arms", rows), rows)
         arm.setflags(write=False)  # half the time of arm.flags.writeable = False
         return index, arm
@@ -67,15 +73,16 @@ class Scratch(Value):
     def _as_rows(self, arms: ArrayLike) -> Floats:
         """The arms as the kernel wants them, and scratch space for as many."""
         rows = validate.array("arms", arms, 2)
-        if rows.shape[1] != self.dim:
-            raise ValueError(f"arms must have shape (n, {self.dim}), got {rows.shape}")
+        if rows.shape[1] != self._entries:
+            raise ValueError(f"arms must have shape (n, {self._entries}), got {rows.shape}")
         if rows.shape != self._shape:
             self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
             self._shape = rows.shape
-            self._columns, self._score = np.empty((self.dim, len(rows))), np.empty((3, len(rows)))
+            self._columns, self._score = np.empty((self._entries, len(rows))), np.empty((3, len(rows)))
         return rows
 
     def _select_convex(self, t: int, place: int, arms: Ball | Ellipsoid) -> Floats:
+        self._demand_whole()
         self.check_length(arms.longest)
         if self._decide_convex is None:
             self._decide_convex = bind(decide_convex, self.state, 0, LUCK, 0, SQUARE, LINE)
@@ -83,6 +90,14 @@ class Scratch(Value):
         self._decide_convex(self.state, t, self._luck, place, arms.factor(self.dim), arm)
         arm.setflags(write=False)
         return arm
+
+    def _demand_whole(self) -> None:
+        if self.blocks > 1:
+            raise ValueError(f"arms must be an array where blocks = {self.blocks}: arm sets have no blocks")
+
+    def _no_block(self, numbers: Floats) -> ValueError:
+        wrong = numbers[~((numbers >= 0) & (numbers < self.blocks) & (numbers == np.floor(numbers)))]
+        return ValueError(f"an arm must begin with the number of its block, 0 to {self.blocks - 1}, got {wrong[0]:g}")
 
     def check_length(self, longest: float, rows: Floats | None = None) -> None:
         """Refuse arms of this length if they are longer than ``arm_norm``."""
