@@ -13,11 +13,12 @@ import numpy as np
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows
 from driftbandit.core.ridge import (
+    GAIN,
     METRIC,
     OBSERVED,
     THETA,
-    GAIN,
     Ridge,
+    V,
     absorb,
     absorb_whole,
     as_estimate,
@@ -29,6 +30,8 @@ from driftbandit.core.ridge import (
     observed,
     score_arms,
     table_of,
+    trace_of_v,
+    with_penalty,
 )
 from driftbandit.core.types import Floats, Ints
 
@@ -118,6 +121,11 @@ def _clear(ridge: Blocks) -> None:
     clear_blocks(ridge)
 
 
+@with_penalty.of(Blocks)
+def _with_penalty(ridge: Blocks, penalty: float) -> Blocks:
+    return Blocks(penalty, ridge.matrix, ridge.vector, ridge.columns, ridge.score, ridge.tally)
+
+
 @absorb.of(Blocks)
 def _absorb(ridge: Blocks, x: Floats, r: float) -> None:
     absorb_row(ridge, x, r)
@@ -128,6 +136,15 @@ def _observed(ridge: Blocks) -> int:
     total = 0
     for k in range(len(ridge.tally)):
         total += ridge.tally[k, OBSERVED]
+    return total
+
+
+@trace_of_v.of(Blocks)
+def _trace_of_v(ridge: Blocks) -> float:
+    total = 0.0
+    for k in range(len(ridge.matrix)):
+        for i in range(len(ridge.columns)):
+            total += ridge.matrix[k, V, i, i]
     return total
 
 

@@ -52,6 +52,12 @@ def clear(ridge: Any) -> None:
 
 
 @Verb
+def with_penalty(ridge: Any, penalty: float) -> Any:
+    """The same arrays with another λ, which counts when they are cleared."""
+    raise NotImplementedError
+
+
+@Verb
 def absorb(ridge: Any, x: Floats, r: float) -> None:
     """Learn the reward r of arm x."""
 
@@ -59,6 +65,11 @@ def absorb(ridge: Any, x: Floats, r: float) -> None:
 @Verb
 def observed(ridge: Any) -> int:
     """How many observations are in the estimate."""
+    raise NotImplementedError
+
+
+@Verb
+def trace_of_v(ridge: Any) -> float:
     raise NotImplementedError
 
 
@@ -269,6 +280,11 @@ def _clear(ridge: Ridge) -> None:
     clear_whole(ridge)
 
 
+@with_penalty.of(Ridge)
+def _with_penalty(ridge: Ridge, penalty: float) -> Ridge:
+    return Ridge(penalty, ridge.matrix, ridge.vector, ridge.columns, ridge.score, ridge.tally)
+
+
 @absorb.of(Ridge)
 def _absorb(ridge: Ridge, x: Floats, r: float) -> None:
     absorb_whole(ridge, x, r)
@@ -277,6 +293,14 @@ def _absorb(ridge: Ridge, x: Floats, r: float) -> None:
 @observed.of(Ridge)
 def _observed(ridge: Ridge) -> int:
     return ridge.tally[OBSERVED]
+
+
+@trace_of_v.of(Ridge)
+def _trace_of_v(ridge: Ridge) -> float:
+    total = 0.0
+    for i in range(len(ridge.columns)):
+        total += ridge.matrix[V, i, i]
+    return total
 
 
 @first_feature.of(Ridge)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from driftbandit.core import validate
-from driftbandit.core.compile import kernel
 from driftbandit.core.blocks import Blocks, new_estimate, parts
+from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import Confidence, Ridge, absorb, clear, observed, radius
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
