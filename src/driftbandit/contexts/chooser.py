@@ -62,6 +62,13 @@ class Chooser:
                 'model "shared" needs actions with features: give a mapping from names to features, or another model'
             )
         self.layout = ArmLayout(model, self.context.columns, self.actions.feature_count, self.actions.places)
+        if (
+            model == "disjoint"
+            and getattr(policy, "in_blocks", False)
+            and self.actions.places > 1
+            and not settings.get("intercept")
+        ):
+            settings = {"blocks": self.actions.places, **settings}  # the same choices, at the cost of one action's parameters
         self.policy = policy(self.layout.dim, **settings)
         self.out_of_range: Counter[str] = Counter()
         self._chosen: Counter[str] = Counter()
@@ -101,9 +108,13 @@ class Chooser:
         estimate, names = self.policy.estimate(), self.columns
         found = []
         for action, arm in zip(self.actions.active, self._arms(self.actions.active, context), strict=True):
-            parts = arm * estimate.theta
-            mean, width = float(parts.sum()), float(estimate.radius * np.sqrt(max(arm @ estimate.metric @ arm, 0.0)))
-            used = {names[k]: float(parts[k]) for k in np.flatnonzero(arm)}
+            start, metric = 0, estimate.metric
+            if self.policy.blocks > 1:
+                place, arm = int(arm[0]), arm[1:]
+                start, metric = place * len(arm), metric[place]
+            parts = arm * estimate.theta[start : start + len(arm)]
+            mean, width = float(parts.sum()), float(estimate.radius * np.sqrt(max(arm @ metric @ arm, 0.0)))
+            used = {names[start + k]: float(parts[k]) for k in np.flatnonzero(arm)}
             found.append(Opinion(action, mean, width, mean + width, used))
         return sorted(found, key=lambda opinion: -opinion.score)
 
@@ -191,6 +202,11 @@ class Chooser:
         return offered
 
     def _arms(self, offered: Sequence[str], context: Floats) -> Floats:
+        if self.policy.blocks > 1:
+            arms = np.empty((len(offered), 1 + self.layout.own))
+            arms[:, 0] = [self.actions.names[name] for name in offered]
+            arms[:, 1:] = context
+            return arms
         arms = np.zeros((len(offered), self.layout.dim))
         for row, name in zip(arms, offered, strict=True):
             self.layout.fill(row, self.actions.names[name], self.actions.features_of(name), context)

@@ -45,6 +45,7 @@ from driftbandit.policies._evidence.bank import (
     length2,
     new_bank,
     play,
+    size,
     squared_estimate,
     trace,
 )
@@ -226,6 +227,11 @@ def forget_played(played: Played) -> None:
 
 
 # --- the ways of a bank in blocks, and of what is played of it ------------------------------------------------------
+
+
+@size.of(BlockBank)
+def _size(bank: Any) -> int:
+    return int(bank.features)
 
 
 @foresee.of(BlockBank)
