@@ -292,7 +292,7 @@ def _absorb(ridge: Ridge, x: Floats, r: float) -> None:
 
 @observed.of(Ridge)
 def _observed(ridge: Ridge) -> int:
-    return ridge.tally[OBSERVED]
+    return int(ridge.tally[OBSERVED])
 
 
 @trace_of_v.of(Ridge)

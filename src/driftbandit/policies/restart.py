@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core import validate
-from driftbandit.core.blocks import Blocks, new_estimate, parts
+from driftbandit.core.blocks import new_estimate, parts
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import Confidence, Ridge, absorb, clear, observed, radius
+from driftbandit.core.ridge import Confidence, absorb, clear, observed, radius
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
 from driftbandit.policies._base.policy import Memory
@@ -22,7 +22,7 @@ START, NEXT, PERIOD, POINTS = 0, 1, 2, 3
 
 
 class RestartState(NamedTuple):
-    ridge: Ridge | Blocks
+    ridge: Any  # a Ridge, or Blocks
     law: Confidence
     clock: Ints  # first round of this epoch; first of the next; the period H; then change points, ascending
 

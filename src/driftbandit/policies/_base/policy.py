@@ -148,7 +148,8 @@ class Policy(Scratch, ABC):
         with self._alone():
             state, t = copy.deepcopy(self.state), self.rounds
         beta = begin(state, t, luck(self.seed, t, 1)[0])
-        return Estimate(*as_estimate(state.ridge), float(beta))
+        theta, metric = as_estimate(state.ridge)
+        return Estimate(theta, metric, float(beta))
 
     def keep(self, arms: FixedArms) -> None:
         """Keep this set's scores up to date from now on: what makes ``select`` on a fixed set fast."""

@@ -54,7 +54,7 @@ FAINT = 1e-30  # of V and b so little is left that they are scaled anew, long be
 
 # As a Bank, but matrix (K + 1, B, 2, w, w), vector (K + 1, B, 3, w), tally (K + 1, B, 2), arms and x with the number of
 # their block; and ``left`` (K + 1,): V, b and METRIC⁻¹ are this times what is kept.
-BlockBank: Any = namedtuple("BlockBank", (*Bank._fields, "left"))
+BlockBank: Any = namedtuple("BlockBank", (*Bank._fields, "left"))  # type: ignore[misc]
 
 
 class Played(NamedTuple):
@@ -182,7 +182,7 @@ def trace_of_blocks(bank: Any, k: int, which: int) -> float:
     for block in range(bank.matrix.shape[1]):
         for i in range(bank.matrix.shape[4]):
             total += bank.matrix[k, block, which, i, i]
-    return total * bank.left[k] if which == V else total / bank.left[k]
+    return float(total * bank.left[k] if which == V else total / bank.left[k])
 
 
 @kernel

@@ -76,6 +76,7 @@ class EvidencePolicy(Policy):
             rewards after a restart; less if nothing can change unseen.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         most_waiting: how many rounds a decision waits for its reward; then it is given up.
+        blocks: how many blocks of features the model falls into; then an arm begins with the number of its block.
         seed: fixes how ties are broken, when it probes and when it asks the archive.
     """
 
