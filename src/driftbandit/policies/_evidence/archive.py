@@ -81,11 +81,16 @@ def shared(ridge: Any, archive: Archive) -> float:
 
 @remember.of(Ridge)
 def _remember(ridge: Ridge, archive: Archive, x: Floats, r: float) -> None:
+    remember_difference(archive, x, r)
+
+
+@kernel
+def remember_difference(archive: Archive, x: Floats, r: float) -> None:
     average, scale, d = archive.average, archive.scale, len(x)
     if scale[AVERAGED] > 0.0:
         for i in range(d):
             archive.x[i] = x[i] - average[i]
-        predict_and_learn(ridge, 1.0, 1, d, 0, archive.x, r - average[d])
+        predict_and_learn(archive.ridge, 1.0, 1, d, 0, archive.x, r - average[d])
     scale[AVERAGED] = min(scale[AVERAGED] + 1.0, RECENT)
     for i in range(d):
         average[i] += (x[i] - average[i]) / scale[AVERAGED]

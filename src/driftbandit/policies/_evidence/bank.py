@@ -138,8 +138,8 @@ def trace(bank: Any, k: int, which: int, count: int) -> float:
 
 
 @Verb
-def squared_estimate(bank: Any, k: int) -> float:
-    """‖θ̂‖², without the intercept."""
+def summary(bank: Any, k: int) -> tuple[float, float, float]:
+    """‖θ̂‖², the trace of METRIC and the squared length of the last arm, all without the intercept."""
     raise NotImplementedError
 
 
@@ -288,12 +288,14 @@ def _trace(bank: Bank, k: int, which: int, count: int) -> float:
     return total
 
 
-@squared_estimate.of(Bank)
-def _squared_estimate(bank: Bank, k: int) -> float:
-    total = 0.0
+@summary.of(Bank)
+def _summary(bank: Bank, k: int) -> tuple[float, float, float]:
+    signal = unknown = length = 0.0
     for i in range(bank.features):
-        total += bank.vector[k, THETA, i] ** 2
-    return total
+        signal += bank.vector[k, THETA, i] ** 2
+        unknown += bank.matrix[k, METRIC, i, i]
+        length += bank.x[i] ** 2
+    return signal, unknown, length
 
 
 @describe.of(Bank)

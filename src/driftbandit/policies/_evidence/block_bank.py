@@ -46,7 +46,7 @@ from driftbandit.policies._evidence.bank import (
     new_bank,
     play,
     size,
-    squared_estimate,
+    summary,
     trace,
 )
 
@@ -262,9 +262,9 @@ def _trace(bank: Any, k: int, which: int, count: int) -> float:
     return trace_of_blocks(bank, k, which)
 
 
-@squared_estimate.of(BlockBank)
-def _squared_estimate(bank: Any, k: int) -> float:
-    return squares_of_blocks(bank, k)
+@summary.of(BlockBank)
+def _summary(bank: Any, k: int) -> tuple[float, float, float]:
+    return squares_of_blocks(bank, k), trace_of_blocks(bank, k, METRIC), length2(bank, bank.x)
 
 
 @describe.of(BlockBank)

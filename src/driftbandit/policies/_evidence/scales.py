@@ -6,7 +6,6 @@ Nothing is clipped: with clicks at 1 % nearly all of the variance is in one rewa
 import math
 
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import METRIC
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import (
     CONSTANT,
@@ -27,8 +26,7 @@ from driftbandit.policies._evidence.bank import (
     empty,
     length2,
     size,
-    squared_estimate,
-    trace,
+    summary,
 )
 
 STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many; of the noise …
@@ -120,11 +118,10 @@ def learn_penalty(bank: Bank) -> None:
     does not grow because some were never tried.
     """
     scale, main, d = bank.scale, bank.clock[SOUND], bank.features
-    length = length2(bank, bank.x)
-    signal, unknown = squared_estimate(bank, main), scale[PENALTY] * trace(bank, main, METRIC, d)
+    signal, unknown, length = summary(bank, main)
     scale[WEIGHT] = min(scale[WEIGHT] + 1.0, STEADY)
     scale[LENGTH2] += (length - scale[LENGTH2]) / scale[WEIGHT]
-    scale[SIGNAL2] += (signal / min(max(d - unknown, 1.0), float(d)) - scale[SIGNAL2]) / scale[WEIGHT]
+    scale[SIGNAL2] += (signal / min(max(d - scale[PENALTY] * unknown, 1.0), float(d)) - scale[SIGNAL2]) / scale[WEIGHT]
     if bank.clock[LEARNT] >= SETTLE * size(bank):
         ratio = scale[NOISE2] / max(scale[SIGNAL2], 1e-200)
         unit = scale[LENGTH2] if scale[LENGTH2] > 0.0 else 1.0  # all arms may have been 0 so far
