@@ -1,9 +1,11 @@
-"""An estimate that falls into blocks, each with features of its own: V is block diagonal, and so is all that follows from it.
+"""An estimate that falls into blocks, each with features of its own, beside features that all share: V is an arrow.
 
-An arm lies in one block: its row begins with the number of the block, and goes on with its features there. Learning touches
-one block and a score reads one, so that a round costs what a block costs.
+An arm lies in one block: its row is the number of the block, its shared features z, then its features x there. What the block
+alone makes of x is taken off first: off the reward, r − ⟨x, m⟩, and off the shared features, z̃ = z − Wᵀx. The shared
+parameters are then a ridge of these rests (Gaussian elimination), and θ̂ of the block is m − W·θ̂ of what is shared. So learning
+touches one block and what is shared, a score reads as much, and both are exactly what the whole of V would make them.
 
-Dimensions: B blocks of w features, n arms; a row has 1 + w entries.
+Dimensions: B blocks of w features, s shared ones, n arms; a row has 1 + s + w entries.
 """
 
 from typing import NamedTuple
@@ -16,20 +18,23 @@ from driftbandit.core.ridge import (
     GAIN,
     METRIC,
     OBSERVED,
+    STEPS,
     THETA,
     Ridge,
     V,
     absorb,
-    absorb_whole,
-    as_estimate,
     clear,
     clear_whole,
+    correct,
     first_feature,
     forecast_arm,
+    metric_of,
     new_ridge,
     observed,
+    refresh,
     score_arms,
     table_of,
+    theta_of,
     trace_of_v,
     with_penalty,
 )
@@ -40,30 +45,45 @@ SPARSE = 3  # times as many features as are not 0: then it pays to skip those th
 
 class Blocks(NamedTuple):
     penalty: float  # λ
-    matrix: Floats  # (B, 2, w, w): of each block as in Ridge
-    vector: Floats  # (B, 3, w)
+    matrix: Floats  # (B, 2, w, w): of each block as in Ridge; METRIC is the inverse of its part of V
+    vector: Floats  # (B, 3, w): as in Ridge; THETA is m
+    tally: Ints  # (B, 2)
+    mixing: Floats  # (B, w, s): W
+    shared: Ridge  # of the rests
+    known: Floats  # (1,): the trace of the shared part of V
+    rest: Floats  # (s,): scratch, z̃
     columns: Floats  # (w, 0) and …
     score: Floats  # … (3, 0): no arms are kept
-    tally: Ints  # (B, 2)
 
 
-def new_estimate(dim: int, blocks: int, penalty: float) -> Ridge | Blocks:
+def new_estimate(dim: int, blocks: int, shared: int, penalty: float) -> "Ridge | Blocks":
     """One ridge, or one per block."""
     if blocks == 1:
         return new_ridge(dim, penalty)
-    width = dim // blocks
-    matrix, vector = np.zeros((blocks, 2, width, width)), np.zeros((blocks, 3, width))
-    made = Blocks(penalty, matrix, vector, np.zeros((width, 0)), np.zeros((3, 0)), np.zeros((blocks, 2), np.int64))
+    width = (dim - shared) // blocks
+    made = Blocks(
+        penalty,
+        np.zeros((blocks, 2, width, width)),
+        np.zeros((blocks, 3, width)),
+        np.zeros((blocks, 2), np.int64),
+        np.zeros((blocks, width, shared)),
+        new_ridge(shared, penalty),
+        np.zeros(1),
+        np.zeros(shared),
+        np.zeros((width, 0)),
+        np.zeros((3, 0)),
+    )
     clear(made)
     return made
 
 
-def parts(ridge: Ridge | Blocks) -> list[Ridge]:
-    """Its blocks, each a ridge."""
+def parts(ridge: "Ridge | Blocks") -> list[Ridge]:
+    """What it is solved from: its blocks, each a ridge, and what they share."""
     if isinstance(ridge, Ridge):
         return [ridge]
     each = zip(ridge.matrix, ridge.vector, ridge.tally, strict=True)
-    return [Ridge(ridge.penalty, matrix, vector, ridge.columns, ridge.score, tally) for matrix, vector, tally in each]
+    own = [Ridge(ridge.penalty, matrix, vector, ridge.columns, ridge.score, tally) for matrix, vector, tally in each]
+    return [*own, ridge.shared] if len(ridge.rest) else own
 
 
 @kernel
@@ -94,26 +114,106 @@ def appraise_row(theta: Floats, metric: Floats, x: Floats, gain: Floats) -> tupl
 
 
 @kernel
-def clear_blocks(blocks: Blocks) -> None:
-    for k in range(len(blocks.matrix)):
-        clear_whole(block(blocks, k))
+def take_rest(blocks: Blocks, k: int, z: Floats, x: Floats) -> None:
+    """rest = z − Wᵀx."""
+    rest = blocks.rest
+    for j in range(len(rest)):
+        rest[j] = z[j]
+    for i in range(len(x)):
+        if x[i] != 0.0:
+            row, a = blocks.mixing[k, i], x[i]
+            for j in range(len(rest)):
+                rest[j] -= a * row[j]
 
 
 @kernel
-def absorb_row(blocks: Blocks, x: Floats, r: float) -> None:
-    absorb_whole(block(blocks, int(x[0])), x[1:], r)
+def forecast_row(blocks: Blocks, row: Floats) -> tuple[float, float]:
+    """⟨x, θ̂⟩ of an arm, and the square of its width."""
+    k, s = int(row[0]), len(blocks.rest)
+    vector, shared, x = blocks.vector[k], blocks.shared, row[1 + s :]
+    mean, square = appraise_row(vector[THETA], blocks.matrix[k, METRIC], x, vector[GAIN])
+    if s > 0:
+        take_rest(blocks, k, row[1 : 1 + s], x)
+        more, wider = appraise_row(shared.vector[THETA], shared.matrix[METRIC], blocks.rest, shared.vector[GAIN])
+        mean, square = mean + more, square + wider
+    return mean, square
+
+
+@kernel
+def learn_row(blocks: Blocks, row: Floats, r: float, weight: float) -> tuple[float, float]:
+    """Learn the reward of an arm. Returns what ``forecast_row`` would have said before."""
+    k, s = int(row[0]), len(blocks.rest)
+    own, x, more, wider = block(blocks, k), row[1 + s :], 0.0, 0.0
+    mean, square = appraise_row(own.vector[THETA], own.matrix[METRIC], x, own.vector[GAIN])
+    square = max(square, 0.0)
+    if s > 0:
+        take_rest(blocks, k, row[1 : 1 + s], x)
+        for j in range(s):
+            blocks.known[0] += weight * row[1 + j] * row[1 + j]
+        more, wider = learn_rest(blocks, k, r - mean, weight / (1.0 + weight * square))
+    settle(own, correct(own, x, r, weight, mean, square))
+    return mean + more, square + wider
+
+
+@kernel
+def learn_rest(blocks: Blocks, k: int, rest: float, weight: float) -> tuple[float, float]:
+    """Learn what a block has left of a reward: what is shared, and W, by the block's own gain."""
+    shared, gain = blocks.shared, blocks.vector[k, GAIN]
+    for i in range(len(gain)):
+        row, a = blocks.mixing[k, i], weight * gain[i]
+        for j in range(len(row)):
+            row[j] += a * blocks.rest[j]
+    mean, square = appraise_row(shared.vector[THETA], shared.matrix[METRIC], blocks.rest, shared.vector[GAIN])
+    square = max(square, 0.0)
+    settle(shared, correct(shared, blocks.rest, rest, weight, mean, square))
+    return mean, square
+
+
+@kernel
+def settle(ridge: Ridge, divisor: float) -> None:
+    """Solve afresh where rounding calls for it: see ``absorb_whole``."""
+    if divisor > 1e4 or ridge.tally[STEPS] >= 1024:
+        refresh(ridge)
+
+
+@kernel
+def clear_blocks(blocks: Blocks) -> None:
+    for k in range(len(blocks.matrix)):
+        clear_whole(block(blocks, k))
+    blocks.mixing[:] = 0.0
+    clear_whole(blocks.shared)
+    blocks.known[0] = blocks.penalty * len(blocks.rest)
 
 
 @kernel
 def score_rows(blocks: Blocks, rows: Floats, score: Floats) -> None:
     for i in range(len(rows)):
-        score[0, i], score[1, i] = forecast_row(blocks, rows, i)
+        score[0, i], score[1, i] = forecast_row(blocks, rows[i])
 
 
 @kernel
-def forecast_row(blocks: Blocks, rows: Floats, i: int) -> tuple[float, float]:
-    vector, matrix = blocks.vector[int(rows[i, 0])], blocks.matrix[int(rows[i, 0])]
-    return appraise_row(vector[THETA], matrix[METRIC], rows[i, 1:], vector[GAIN])
+def after_number(number: float, blocks: int) -> int:
+    """1, where the features begin, if this is the number of a block, else −1."""
+    return 1 if 0.0 <= number < blocks and number == int(number) else -1
+
+
+def whole_theta(theta: Floats, mixing: Floats, shared: Floats) -> Floats:
+    """θ̂ of all features, the shared ones first: from m (B, w), W (B, w, s) and θ̂ of what is shared."""
+    return np.concatenate([shared, (theta - mixing @ shared).ravel()])
+
+
+def whole_metric(matrix: Floats, mixing: Floats, shared: Floats) -> Floats:
+    """METRIC of all features: from those of the blocks (B, w, w), W (B, w, s), and that of what is shared (s, s)."""
+    blocks, width, s = mixing.shape
+    spread = np.concatenate([np.eye(s), -mixing.reshape(blocks * width, s)])
+    metric: Floats = spread @ shared @ spread.T
+    for k in range(blocks):
+        own = slice(s + k * width, s + (k + 1) * width)
+        metric[own, own] += matrix[k]
+    return metric
+
+
+# --- the ways of blocks ---------------------------------------------------------------------------------------------
 
 
 @clear.of(Blocks)
@@ -123,12 +223,23 @@ def _clear(ridge: Blocks) -> None:
 
 @with_penalty.of(Blocks)
 def _with_penalty(ridge: Blocks, penalty: float) -> Blocks:
-    return Blocks(penalty, ridge.matrix, ridge.vector, ridge.columns, ridge.score, ridge.tally)
+    return Blocks(
+        penalty,
+        ridge.matrix,
+        ridge.vector,
+        ridge.tally,
+        ridge.mixing,
+        with_penalty(ridge.shared, penalty),
+        ridge.known,
+        ridge.rest,
+        ridge.columns,
+        ridge.score,
+    )
 
 
 @absorb.of(Blocks)
 def _absorb(ridge: Blocks, x: Floats, r: float) -> None:
-    absorb_row(ridge, x, r)
+    learn_row(ridge, x, r, 1.0)
 
 
 @observed.of(Blocks)
@@ -141,7 +252,7 @@ def _observed(ridge: Blocks) -> int:
 
 @trace_of_v.of(Blocks)
 def _trace_of_v(ridge: Blocks) -> float:
-    total = 0.0
+    total = ridge.known[0]
     for k in range(len(ridge.matrix)):
         for i in range(len(ridge.columns)):
             total += ridge.matrix[k, V, i, i]
@@ -151,12 +262,6 @@ def _trace_of_v(ridge: Blocks) -> float:
 @first_feature.of(Blocks)
 def _first_feature(ridge: Blocks, x: Floats) -> int:
     return after_number(x[0], len(ridge.matrix))
-
-
-@kernel
-def after_number(number: float, blocks: int) -> int:
-    """1, where the features begin, if this is the number of a block, else −1."""
-    return 1 if 0.0 <= number < blocks and number == int(number) else -1
 
 
 @table_of.of(Blocks)
@@ -171,9 +276,14 @@ def _score_arms(ridge: Blocks, table: Floats, score: Floats) -> None:
 
 @forecast_arm.of(Blocks)
 def _forecast_arm(ridge: Blocks, table: Floats, i: int) -> tuple[float, float]:
-    return forecast_row(ridge, table, i)
+    return forecast_row(ridge, table[i])
 
 
-@as_estimate.of(Blocks)
-def _as_estimate(ridge: Blocks) -> tuple[Floats, Floats]:
-    return ridge.vector[:, THETA].ravel(), ridge.matrix[:, METRIC]
+@theta_of.of(Blocks)
+def _theta_of(ridge: Blocks) -> Floats:
+    return whole_theta(ridge.vector[:, THETA], ridge.mixing, ridge.shared.vector[THETA])
+
+
+@metric_of.of(Blocks)
+def _metric_of(ridge: Blocks) -> Floats:
+    return whole_metric(ridge.matrix[:, METRIC], ridge.mixing, ridge.shared.matrix[METRIC])

@@ -97,8 +97,14 @@ def forecast_arm(ridge: Any, table: Floats, i: int) -> tuple[float, float]:
 
 
 @Verb
-def as_estimate(ridge: Any) -> tuple[Floats, Floats]:
-    """θ̂ and METRIC, of one ridge (d, d) or of a stack of blocks (B, w, w)."""
+def theta_of(ridge: Any) -> Floats:
+    """θ̂, whole."""
+    raise NotImplementedError
+
+
+@Verb
+def metric_of(ridge: Any) -> Floats:
+    """METRIC, whole: (d, d)."""
     raise NotImplementedError
 
 
@@ -335,6 +341,11 @@ def forecast_column(ridge: Ridge, columns: Floats, i: int) -> tuple[float, float
     return mean, square
 
 
-@as_estimate.of(Ridge)
-def _as_estimate(ridge: Ridge) -> tuple[Floats, Floats]:
-    return ridge.vector[THETA], ridge.matrix[METRIC]
+@theta_of.of(Ridge)
+def _theta_of(ridge: Ridge) -> Floats:
+    return ridge.vector[THETA]
+
+
+@metric_of.of(Ridge)
+def _metric_of(ridge: Ridge) -> Floats:
+    return ridge.matrix[METRIC]

@@ -29,7 +29,7 @@ class RestartState(NamedTuple):
 
 def new_state(policy: ConfidentPolicy, period: int, points: Sequence[int] = ()) -> RestartState:
     clock = np.array([0, 0, period, *points], np.int64)
-    return RestartState(new_estimate(policy.dim, policy.blocks, policy.ridge), policy.confidence(), clock)
+    return RestartState(new_estimate(policy.dim, policy.blocks, policy.shared, policy.ridge), policy.confidence(), clock)
 
 
 def check_state(state: RestartState, rounds: int, longest: float, period: int) -> None:

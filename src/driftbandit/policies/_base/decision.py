@@ -70,8 +70,8 @@ def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, m
 
 
 class Estimate(NamedTuple):
-    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x). Of a model in B blocks of w features, ``theta``
-    has one block after the other, and ``metric`` is a stack of shape (B, w, w)."""
+    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x). Of a model in blocks: over all features, the
+    shared ones first, then one block after the other."""
 
     theta: Floats
     metric: Floats

@@ -26,12 +26,14 @@ class Scratch(Value):
 
     dim: int
     blocks: int
+    shared: int
     arm_norm: float
     seed: Seed
 
     def _no_scratch(self) -> None:
         self._busy = False
-        self._entries = self.dim if self.blocks == 1 else 1 + self.dim // self.blocks  # of an arm
+        own = (self.dim - self.shared) // self.blocks
+        self._entries = own if self.blocks == 1 else 1 + self.shared + own  # of an arm
         self._origin = int.from_bytes(os.urandom(8)) >> 1  # tells its decisions from those of its copies, and of all others
         self._luck_from = -LUCK_ROUNDS
         self._met: FixedArms | None = None
@@ -65,7 +67,7 @@ class Scratch(Value):
             rows = validate.array("arms", arms, 2)
             if index == -2:
                 raise self._no_block(rows[:, 0])
-            rows = rows[:, -(self.dim // self.blocks) :]
+            rows = rows[:, int(self.blocks > 1) :]
             raise validate.too_long(self.arm_norm, validate.longest_row("arms", rows), rows)
         arm.setflags(write=False)  # half the time of arm.flags.writeable = False
         return index, arm

@@ -150,8 +150,8 @@ class Value:
         given = saved.header["given"]
         with at_most(saved.size, "what the file holds"):
             if "dim" in given:
-                dim, blocks = validate.whole("dim", given["dim"]), validate.whole("blocks", given.get("blocks", 1))
-                demand_room("dim", 2 * dim, -(-dim // blocks))  # V and its inverse
+                dim, blocks, shared = (validate.whole(name, given.get(name, 1)) for name in ("dim", "blocks", "shared"))
+                demand_room("dim", 2 * dim, max(dim // blocks, shared))  # V and its inverse
             policy = cls(**given)
         rows = saved.kept(policy.dim)
         if rows is not None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.blocks import Blocks, block
+from driftbandit.core.blocks import Blocks, learn_row
 from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.counter import key_of, uniform
 from driftbandit.core.ridge import THETA, Ridge, clear, with_penalty
@@ -124,10 +124,10 @@ def _shared(ridge: Ridge, archive: Archive) -> float:
 @remember.of(Blocks)
 def _remember_apart(ridge: Blocks, archive: Archive, x: Floats, r: float) -> None:
     """As differences of arms of two blocks would lie in both, what rewards share is taken off them instead of falling out."""
-    part, scale = block(ridge, int(x[0])), archive.scale
-    rest, _ = predict_and_learn(part, 1.0, 1, len(x) - 1, 0, x[1:], r - archive.average[0])
+    scale, own = archive.scale, r - archive.average[0]
+    mean, _ = learn_row(ridge, x, own, 1.0)
     scale[AVERAGED] = min(scale[AVERAGED] + 1.0, RECENT)
-    archive.average[0] += rest / scale[AVERAGED]
+    archive.average[0] += (own - mean) / scale[AVERAGED]
 
 
 @shared.of(Blocks)

@@ -3,7 +3,7 @@
 All blocks of an estimator fade together, so what is left of V and b is one factor for all of them, kept beside them: fading
 costs no more than the block whose turn it is to be given back what λI loses.
 
-Dimensions: K estimators, B blocks of w features.
+Dimensions: K estimators, B blocks of w features, s shared ones.
 """
 
 import math
@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.blocks import after_number, appraise_row
+from driftbandit.core.blocks import (
+    Blocks,
+    after_number,
+    clear_blocks,
+    forecast_row,
+    learn_rest,
+    learn_row,
+    whole_metric,
+    whole_theta,
+)
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import (
     GAIN,
@@ -23,18 +32,18 @@ from driftbandit.core.ridge import (
     B,
     Ridge,
     V,
-    as_estimate,
     clear,
-    correct,
     first_feature,
     forecast_arm,
-    refresh,
+    metric_of,
     score_arms,
     table_of,
+    theta_of,
 )
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._evidence.bank import (
     LAPSE,
+    LEARNT,
     PENALTY,
     SETTLE,
     Bank,
@@ -51,62 +60,136 @@ from driftbandit.policies._evidence.bank import (
 )
 
 FAINT = 1e-30  # of V and b so little is left that they are scaled anew, long before digits are lost
+NONE = -1  # no estimator is followed
+RECOUNT = 4096  # rewards
 
 # As a Bank, but matrix (K + 1, B, 2, w, w), vector (K + 1, B, 3, w), tally (K + 1, B, 2), arms and x with the number of
-# their block; and ``left`` (K + 1,): V, b and METRIC⁻¹ are this times what is kept.
-BlockBank: Any = namedtuple("BlockBank", (*Bank._fields, "left"))  # type: ignore[misc]
+# their block. And mixing, shared_matrix, shared_vector, shared_tally, known, rest: of each estimator as in Blocks; ``left``
+# (K + 1,): V, b and METRIC⁻¹ are this times what is kept; gram (s, s), moment (s,): ΣWᵀW and ΣWᵀm of the estimator
+# ``followed`` (1,), so that ‖θ̂‖² and the trace of METRIC need no look at every block.
+OWN = (
+    "mixing",
+    "shared_matrix",
+    "shared_vector",
+    "shared_tally",
+    "shared_columns",
+    "known",
+    "rest",
+    "left",
+    "gram",
+    "moment",
+    "followed",
+)
+BlockBank: Any = namedtuple("BlockBank", (*Bank._fields, *OWN))  # type: ignore[misc]
 
 
 class Played(NamedTuple):
     """What is played: θ̂ of one estimator, and METRIC of one that may be another, where they are in the bank."""
 
-    matrix: Floats
-    vector: Floats
-    left: Floats
+    bank: Any
     which: Ints  # (2,): the one, the other
 
 
-def new_block_bank(blocks: int, width: int, memories: Sequence[int], noise: float | None) -> Any:
+def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int], noise: float | None) -> Any:
     plain = new_bank(1, False, memories, noise)  # for what is the same
-    estimators, ring = len(plain.keep) + 1, max(128, SETTLE * blocks * width)
+    dim, estimators = shared + blocks * width, len(plain.keep) + 1
+    ring = max(128, SETTLE * dim)
     shapes = {
         "matrix": (estimators, blocks, 2, width, width),
         "vector": (estimators, blocks, 3, width),
+        "mixing": (estimators, blocks, width, shared),
+        "shared_matrix": (estimators, 2, shared, shared),
+        "shared_vector": (estimators, 3, shared),
+        "shared_columns": (shared, 0),
+        "known": (estimators, 1),
+        "rest": (shared,),
+        "gram": (shared, shared),
+        "moment": (shared,),
         "columns": (width, 0),
         "squares": (ring, estimators - 1),
         "logs": (ring, estimators - 1),
         "taken": (ring,),
-        "arms": (ring, 1 + width),
+        "arms": (ring, 1 + shared + width),
         "rewards": (ring,),
-        "x": (1 + width,),
+        "x": (1 + shared + width,),
     }
-    counts = {"tally": (estimators, blocks, 2), "decided": (ring,), "newest": (ring,)}
+    counts = {
+        "tally": (estimators, blocks, 2),
+        "shared_tally": (estimators, 2),
+        "followed": (1,),
+        "decided": (ring,),
+        "newest": (ring,),
+    }
     arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
     arrays |= {name: np.zeros(shape, np.int64) for name, shape in counts.items()}
-    return BlockBank(**{**plain._asdict(), "features": blocks * width, **arrays, "left": np.ones(estimators)})
+    arrays["followed"][0] = NONE
+    return BlockBank(**{**plain._asdict(), "features": dim, **arrays, "left": np.ones(estimators)})
 
 
 def played_of(bank: Any) -> Played:
-    return Played(bank.matrix, bank.vector, bank.left, np.zeros(2, np.int64))
+    return Played(bank, np.zeros(2, np.int64))
 
 
 @kernel
-def part(bank: Any, k: int, block: int) -> Ridge:
-    return Ridge(
-        bank.scale[PENALTY], bank.matrix[k, block], bank.vector[k, block], bank.columns, bank.score, bank.tally[k, block]
+def estimator(bank: Any, k: int) -> Blocks:
+    penalty, columns = bank.scale[PENALTY], bank.columns
+    shared = Ridge(penalty, bank.shared_matrix[k], bank.shared_vector[k], bank.shared_columns, bank.score, bank.shared_tally[k])
+    return Blocks(
+        penalty,
+        bank.matrix[k],
+        bank.vector[k],
+        bank.tally[k],
+        bank.mixing[k],
+        shared,
+        bank.known[k],
+        bank.rest,
+        columns,
+        bank.score,
     )
 
 
 @kernel
-def give_back(ridge: Ridge, axis: int, weight: float) -> None:
-    """V += w·e_i·e_iᵀ, where b stays."""
-    metric, theta, gain = ridge.matrix[METRIC], ridge.vector[THETA], ridge.vector[GAIN]
+def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    if bank.keep[k] < 1.0 and n % bank.turns[k] == 0:
+        fade_all(bank, place, k, n)
+    left, block = bank.left[place], int(x[0])
+    follow_no_more(bank, place, block)
+    mean, square = learn_row(estimator(bank, place), x, r, 1.0 / left)
+    follow_again(bank, place, block)
+    return r - mean, 1.0 + square / left
+
+
+@kernel
+def fade_all(bank: Any, place: int, k: int, n: int) -> None:
+    """What ``predict_and_learn`` does when the n-th reward is to be forgotten by: V ← γV, and λI along an axis in turn."""
+    features, keep, s, width = bank.features, bank.keep[k], len(bank.rest), len(bank.columns)
+    bank.left[place] *= keep
+    if bank.left[place] < FAINT:
+        scale_anew(bank, place)
+    axes = math.ceil(features * (1.0 - keep) / LAPSE)
+    weight = features * (1.0 - keep) * bank.scale[PENALTY] / axes / bank.left[place]
+    for i in range(axes):
+        axis = (n // bank.turns[k] * axes + i) % features
+        if axis < s:
+            bank.known[place, 0] += weight
+            lengthen(bank.shared_matrix[place], bank.shared_vector[place], axis, weight)
+        else:
+            block = (axis - s) // width
+            follow_no_more(bank, place, block)
+            give_back(estimator(bank, place), block, (axis - s) % width, weight)
+            follow_again(bank, place, block)
+
+
+@kernel
+def lengthen(matrix: Floats, vector: Floats, axis: int, weight: float) -> None:
+    """V += w·e_i·e_iᵀ of one ridge, where b stays."""
+    metric, theta, gain = matrix[METRIC], vector[THETA], vector[GAIN]
     step = weight / (1.0 + weight * metric[axis, axis])
     root, move = math.sqrt(step), step * theta[axis]
     for j in range(len(theta)):
         theta[j] -= move * metric[axis, j]
         gain[j] = root * metric[axis, j]
-    ridge.matrix[V, axis, axis] += weight
+    matrix[V, axis, axis] += weight
     for j in range(len(theta)):
         row, a = metric[j], gain[j]
         for k in range(len(theta)):
@@ -114,116 +197,187 @@ def give_back(ridge: Ridge, axis: int, weight: float) -> None:
 
 
 @kernel
-def fade_all(bank: Any, place: int, k: int, n: int) -> None:
-    """What ``predict_and_learn`` does when the n-th reward is to be forgotten by: V ← γV, and λI along an axis in turn."""
-    features, keep, width = bank.features, bank.keep[k], bank.matrix.shape[4]
-    bank.left[place] *= keep
-    if bank.left[place] < FAINT:
-        scale_anew(bank, place)
-    axes = math.ceil(features * (1.0 - keep) / LAPSE)
-    weight = features * (1.0 - keep) * bank.scale[PENALTY] / axes
-    for i in range(axes):
-        axis = (n // bank.turns[k] * axes + i) % features
-        give_back(part(bank, place, axis // width), axis % width, weight / bank.left[place])
+def give_back(blocks: Blocks, k: int, axis: int, weight: float) -> None:
+    """V += w·e_i·e_iᵀ along an axis of a block: a reward of 0 for it, of which the rest is learnt by what is shared."""
+    matrix, vector, rest = blocks.matrix[k], blocks.vector[k], blocks.rest
+    if len(rest) > 0:
+        for j in range(len(rest)):
+            rest[j] = -blocks.mixing[k, axis, j]
+        for j in range(len(vector[GAIN])):
+            vector[GAIN, j] = matrix[METRIC, axis, j]
+        learn_rest(blocks, k, -vector[THETA, axis], weight / (1.0 + weight * matrix[METRIC, axis, axis]))
+    lengthen(matrix, vector, axis, weight)
 
 
 @kernel
 def scale_anew(bank: Any, place: int) -> None:
     left = bank.left[place]
     for block in range(bank.matrix.shape[1]):
-        for i in range(bank.matrix.shape[4]):
-            bank.vector[place, block, B, i] *= left
-            for j in range(bank.matrix.shape[4]):
-                bank.matrix[place, block, V, i, j] *= left
-                bank.matrix[place, block, METRIC, i, j] /= left
+        scale_ridge(bank.matrix[place, block], bank.vector[place, block], left)
+    scale_ridge(bank.shared_matrix[place], bank.shared_vector[place], left)
+    bank.known[place, 0] *= left
     bank.left[place] = 1.0
 
 
 @kernel
-def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-    if bank.keep[k] < 1.0 and n % bank.turns[k] == 0:
-        fade_all(bank, place, k, n)
-    ridge, left, own = part(bank, place, int(x[0])), bank.left[place], x[1:]
-    mean, square = appraise_row(ridge.vector[THETA], ridge.matrix[METRIC], own, ridge.vector[GAIN])
-    square = max(square, 0.0)
-    if correct(ridge, own, r, 1.0 / left, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
-        refresh(ridge)
-    return r - mean, 1.0 + square / left
+def scale_ridge(matrix: Floats, vector: Floats, left: float) -> None:
+    for i in range(vector.shape[1]):
+        vector[B, i] *= left
+        for j in range(vector.shape[1]):
+            matrix[V, i, j] *= left
+            matrix[METRIC, i, j] /= left
+
+
+# --- ΣWᵀW and ΣWᵀm of the estimator that is followed ------------------------------------------------------------------
 
 
 @kernel
-def empty_blocks(bank: Any, k: int) -> None:
-    bank.matrix[k][:] = 0.0
-    bank.vector[k][:] = 0.0
-    bank.tally[k][:] = 0
-    bank.left[k] = 1.0
-    for block in range(bank.matrix.shape[1]):
-        for i in range(bank.matrix.shape[4]):
-            bank.matrix[k, block, V, i, i] = bank.scale[PENALTY]
-            bank.matrix[k, block, METRIC, i, i] = 1.0 / bank.scale[PENALTY]
+def follow_no_more(bank: Any, place: int, block: int) -> None:
+    if len(bank.rest) > 0 and place == bank.followed[0]:
+        count_block(bank, place, block, -1.0)
 
 
 @kernel
-def duplicate_blocks(bank: Any, source: int, target: int) -> None:
-    bank.left[target] = bank.left[source]
+def follow_again(bank: Any, place: int, block: int) -> None:
+    if len(bank.rest) > 0 and place == bank.followed[0]:
+        count_block(bank, place, block, 1.0)
+
+
+@kernel
+def follow(bank: Any, k: int) -> None:
+    """Sum up from all blocks, unless this was done already, and not so long ago that rounding would show."""
+    if bank.followed[0] != k or bank.clock[LEARNT] % RECOUNT == 0:
+        bank.gram[:] = 0.0
+        bank.moment[:] = 0.0
+        for block in range(bank.matrix.shape[1]):
+            count_block(bank, k, block, 1.0)
+        bank.followed[0] = k
+
+
+@kernel
+def count_block(bank: Any, k: int, block: int, sign: float) -> None:
+    mixing, theta = bank.mixing[k, block], bank.vector[k, block, THETA]
+    for i in range(len(theta)):
+        row = mixing[i]
+        for j in range(len(row)):
+            a = sign * row[j]
+            bank.moment[j] += a * theta[i]
+            target = bank.gram[j]
+            for m in range(len(row)):
+                target[m] += a * row[m]
+
+
+@kernel
+def summary_of_blocks(bank: Any, k: int) -> tuple[float, float]:
+    """‖θ̂‖² and the trace of METRIC: θ̂ of a block is m − W·θ̂ of what is shared, and its part of METRIC is its own + W·S⁻¹·Wᵀ."""
+    theta, metric = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC]
+    signal = unknown = 0.0
     for block in range(bank.matrix.shape[1]):
-        bank.tally[target, block, STEPS] = bank.tally[source, block, STEPS]
-        for i in range(bank.matrix.shape[4]):
-            for row in range(3):
-                bank.vector[target, block, row, i] = bank.vector[source, block, row, i]
-            for row in range(2):
-                for j in range(bank.matrix.shape[4]):
-                    bank.matrix[target, block, row, i, j] = bank.matrix[source, block, row, i, j]
+        own, matrix = bank.vector[k, block, THETA], bank.matrix[k, block, METRIC]
+        for i in range(len(own)):
+            signal += own[i] * own[i]
+            unknown += matrix[i, i]
+    if len(theta) > 0:
+        follow(bank, k)
+    for i in range(len(theta)):
+        signal += theta[i] * (theta[i] - 2.0 * bank.moment[i])
+        unknown += metric[i, i]
+        for j in range(len(theta)):
+            signal += theta[i] * bank.gram[i, j] * theta[j]
+            unknown += metric[i, j] * bank.gram[i, j]
+    return signal, unknown / bank.left[k]
 
 
 @kernel
 def trace_of_blocks(bank: Any, k: int, which: int) -> float:
-    total = 0.0
+    if which == METRIC:
+        return summary_of_blocks(bank, k)[1]
+    total = bank.known[k, 0]
     for block in range(bank.matrix.shape[1]):
-        for i in range(bank.matrix.shape[4]):
-            total += bank.matrix[k, block, which, i, i]
-    return float(total * bank.left[k] if which == V else total / bank.left[k])
-
-
-@kernel
-def squares_of_blocks(bank: Any, k: int) -> float:
-    total = 0.0
-    for block in range(bank.matrix.shape[1]):
-        for i in range(bank.matrix.shape[4]):
-            total += bank.vector[k, block, THETA, i] ** 2
-    return total
+        for i in range(len(bank.columns)):
+            total += bank.matrix[k, block, V, i, i]
+    return float(total * bank.left[k])
 
 
 @kernel
 def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
-    i = 0
+    s, width = len(bank.rest), len(bank.columns)
+    shared, metric, left = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC], bank.left[k]
+    for i in range(s):
+        theta[i], widths[i] = shared[i], radius * math.sqrt(max(metric[i, i] / left, 0.0))
     for block in range(bank.matrix.shape[1]):
-        for j in range(bank.matrix.shape[4]):
-            theta[i] = bank.vector[k, block, THETA, j]
-            widths[i] = radius * math.sqrt(max(bank.matrix[k, block, METRIC, j, j] / bank.left[k], 0.0))
-            i += 1
+        for i in range(width):
+            at, row = s + block * width + i, bank.mixing[k, block, i]
+            mean, square = bank.vector[k, block, THETA, i], bank.matrix[k, block, METRIC, i, i]
+            for j in range(s):
+                mean -= row[j] * shared[j]
+                gain = 0.0
+                for m in range(s):
+                    gain += metric[j, m] * row[m]
+                square += row[j] * gain
+            theta[at], widths[at] = mean, radius * math.sqrt(max(square / left, 0.0))
 
 
 @kernel
-def forecast_played(played: Played, rows: Floats, i: int) -> tuple[float, float]:
-    main, other, block = played.which[0], played.which[1], int(rows[i, 0])
-    theta, metric = played.vector[main, block, THETA], played.matrix[other, block, METRIC]
-    mean, square = appraise_row(theta, metric, rows[i, 1:], played.vector[main, block, GAIN])
-    return mean, square / played.left[other]
+def empty_blocks(bank: Any, k: int) -> None:
+    clear_blocks(estimator(bank, k))
+    bank.left[k] = 1.0
+    if bank.followed[0] == k:
+        bank.followed[0] = NONE
+
+
+@kernel
+def duplicate_blocks(bank: Any, source: int, target: int) -> None:
+    bank.left[target], bank.known[target, 0] = bank.left[source], bank.known[source, 0]
+    for block in range(bank.matrix.shape[1]):
+        copy_ridge(
+            bank.matrix[source, block], bank.vector[source, block], bank.matrix[target, block], bank.vector[target, block]
+        )
+        bank.tally[target, block, STEPS] = bank.tally[source, block, STEPS]
+        for i in range(len(bank.columns)):
+            for j in range(len(bank.rest)):
+                bank.mixing[target, block, i, j] = bank.mixing[source, block, i, j]
+    copy_ridge(bank.shared_matrix[source], bank.shared_vector[source], bank.shared_matrix[target], bank.shared_vector[target])
+    bank.shared_tally[target, STEPS] = bank.shared_tally[source, STEPS]
+    if bank.followed[0] == target:
+        bank.followed[0] = NONE
+
+
+@kernel
+def copy_ridge(matrix: Floats, vector: Floats, to_matrix: Floats, to_vector: Floats) -> None:
+    for i in range(vector.shape[1]):
+        for row in range(3):
+            to_vector[row, i] = vector[row, i]
+        for row in range(2):
+            for j in range(vector.shape[1]):
+                to_matrix[row, i, j] = matrix[row, i, j]
+
+
+@kernel
+def forecast_played(played: Played, row: Floats) -> tuple[float, float]:
+    bank, main, other = played.bank, played.which[0], played.which[1]
+    mean, square = forecast_row(estimator(bank, main), row)
+    if other != main:
+        _, square = forecast_row(estimator(bank, other), row)
+    return mean, square / bank.left[other]
 
 
 @kernel
 def score_played(played: Played, rows: Floats, score: Floats) -> None:
     for i in range(len(rows)):
-        score[0, i], score[1, i] = forecast_played(played, rows, i)
+        score[0, i], score[1, i] = forecast_played(played, rows[i])
 
 
 @kernel
-def forget_played(played: Played) -> None:
+def forget_played(bank: Any) -> None:
     """Until a reward has been learnt, nothing is known and all arms tie."""
-    played.matrix[:] = 0.0
-    played.vector[:] = 0.0
-    played.left[:] = 1.0
+    bank.matrix[:] = 0.0
+    bank.vector[:] = 0.0
+    bank.mixing[:] = 0.0
+    bank.shared_matrix[:] = 0.0
+    bank.shared_vector[:] = 0.0
+    bank.left[:] = 1.0
+    bank.followed[0] = NONE
 
 
 # --- the ways of a bank in blocks, and of what is played of it ------------------------------------------------------
@@ -264,7 +418,8 @@ def _trace(bank: Any, k: int, which: int, count: int) -> float:
 
 @summary.of(BlockBank)
 def _summary(bank: Any, k: int) -> tuple[float, float, float]:
-    return squares_of_blocks(bank, k), trace_of_blocks(bank, k, METRIC), length2(bank, bank.x)
+    signal, unknown = summary_of_blocks(bank, k)
+    return signal, unknown, length2(bank, bank.x)
 
 
 @describe.of(BlockBank)
@@ -279,12 +434,12 @@ def _play(ridge: Played, bank: Any, main: int, played: int) -> None:
 
 @clear.of(Played)
 def _clear(ridge: Played) -> None:
-    forget_played(ridge)
+    forget_played(ridge.bank)
 
 
 @first_feature.of(Played)
 def _first_feature(ridge: Played, x: Floats) -> int:
-    return after_number(x[0], ridge.matrix.shape[1])
+    return after_number(x[0], ridge.bank.matrix.shape[1])
 
 
 @table_of.of(Played)
@@ -299,10 +454,17 @@ def _score_arms(ridge: Played, table: Floats, score: Floats) -> None:
 
 @forecast_arm.of(Played)
 def _forecast_arm(ridge: Played, table: Floats, i: int) -> tuple[float, float]:
-    return forecast_played(ridge, table, i)
+    return forecast_played(ridge, table[i])
 
 
-@as_estimate.of(Played)
-def _as_estimate(ridge: Played) -> tuple[Floats, Floats]:
-    main, other = ridge.which
-    return ridge.vector[main, :, THETA].ravel(), ridge.matrix[other, :, METRIC] / ridge.left[other]
+@theta_of.of(Played)
+def _theta_of(ridge: Played) -> Floats:
+    bank, main = ridge.bank, ridge.which[0]
+    return whole_theta(bank.vector[main, :, THETA], bank.mixing[main], bank.shared_vector[main, THETA])
+
+
+@metric_of.of(Played)
+def _metric_of(ridge: Played) -> Floats:
+    bank, other = ridge.bank, ridge.which[1]
+    metric = whole_metric(bank.matrix[other, :, METRIC], bank.mixing[other], bank.shared_matrix[other, METRIC])
+    return metric / bank.left[other]

@@ -77,6 +77,7 @@ class EvidencePolicy(Policy):
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         most_waiting: how many rounds a decision waits for its reward; then it is given up.
         blocks: how many blocks of features the model falls into; then an arm begins with the number of its block.
+        shared: how many features all blocks share, which come next.
         seed: fixes how ties are broken, when it probes and when it asks the archive.
     """
 
@@ -117,7 +118,7 @@ class EvidencePolicy(Policy):
     def _new_state(self) -> EvidenceState:
         bank = self._new_bank()
         ridge = new_ridge(self.dim, 1.0) if self.blocks == 1 else played_of(bank)
-        archive = new_archive(new_estimate(self.dim + self.intercept, self.blocks, 1.0))
+        archive = new_archive(new_estimate(self.dim + self.intercept, self.blocks, self.shared, 1.0))
         lateness, diary = new_lateness(bank.arms.shape[1] - self.intercept), new_diary(self.dim)
         return EvidenceState(ridge, bank, archive, lateness, self._rule(), diary)
 
@@ -128,7 +129,8 @@ class EvidencePolicy(Policy):
             raise ValueError(
                 f"intercept needs blocks = 1, got {self.blocks}: give every block a feature that is constant instead"
             )
-        return new_block_bank(self.blocks, self.dim // self.blocks, self.memories, self.noise)
+        width = (self.dim - self.shared) // self.blocks
+        return new_block_bank(self.blocks, width, self.shared, self.memories, self.noise)
 
     def _check_state(self) -> None:
         check_memories(self.state.bank, self._new_bank())

@@ -1,5 +1,7 @@
 """What the state of a policy led by evidence must be like: for states that come from a file, which anyone may have written."""
 
+from typing import Any
+
 import numpy as np
 
 from driftbandit.core.ridge import STEPS
@@ -10,7 +12,7 @@ from driftbandit.policies._evidence import history as notebook
 from driftbandit.policies._evidence import lateness as late
 from driftbandit.policies._evidence.archive import Archive
 from driftbandit.policies._evidence.bank import Bank
-from driftbandit.policies._evidence.block_bank import FAINT
+from driftbandit.policies._evidence.block_bank import FAINT, NONE
 from driftbandit.policies._evidence.history import Diary
 from driftbandit.policies._evidence.lateness import Lateness
 from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
@@ -52,9 +54,19 @@ def check_bank(bank: Bank, rounds: int, blocks: int, longest: float, refuted: fl
     demand((constant == bank.scale[rows.CONSTANT]).all(), "the last arms have another constant than the bank")
     check_range("the counts of steps since a fresh solve", bank.tally[..., STEPS], 0, MOST_STEPS)
     if blocks > 1:
-        check_range("what is left of V and b", bank.left, FAINT, 1.0)  # type: ignore[attr-defined]
+        check_blocks(bank, learnt)
     if learnt:
         check_solved("an estimator of the bank", bank.matrix[:-1], bank.vector[:-1], bank.tally[:-1])
+
+
+def check_blocks(bank: Any, learnt: int) -> None:
+    """What a bank in blocks has besides."""
+    estimators = len(bank.keep)
+    check_range("what is left of V and b", bank.left, FAINT, 1.0)
+    check_range("the estimator that is followed", bank.followed, NONE, estimators - 1)
+    check_range("the counts of steps since a fresh solve", bank.shared_tally[:, STEPS], 0, MOST_STEPS)
+    if learnt and len(bank.rest):
+        check_solved("what blocks share", bank.shared_matrix[:-1], bank.shared_vector[:-1], bank.shared_tally[:-1])
 
 
 def check_scales(bank: Bank, rounds: int, longest: float) -> None:
