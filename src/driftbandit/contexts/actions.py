@@ -49,6 +49,8 @@ class Actions:
         if not isinstance(name, str) or not name:
             raise ValueError(f"an action must be a name, got {name!r}")
         if name in self.removed:
+            if features is not None and not np.array_equal(features, self.features.get(name, [])):
+                raise ValueError(f"action {name!r} comes back with other features: give the new one a new name")
             self.removed.discard(name)
             self._settle()
             return
@@ -77,9 +79,12 @@ class Actions:
 
     def offered(self, exclude: Iterable[str]) -> tuple[str, ...]:
         """The active ones, without some."""
-        if isinstance(exclude, str):
-            raise ValueError(f"exclude must be a list of actions, got the text {exclude!r}")
-        out = set(exclude)
+        try:
+            if isinstance(exclude, str):
+                raise TypeError
+            out = set(exclude)
+        except TypeError:
+            raise ValueError(f"exclude must be a list of actions, got {exclude!r}") from None
         for name in out:
             self.place(name)
         if len(out) == len(self.active):
