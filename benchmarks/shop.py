@@ -27,8 +27,12 @@ WIDTHS = (1.0, 0.3, 0.1, 0.03)
 MEMORIES = (3000, 10_000, 30_000)  # decisions
 NOISE = 0.25  # about the standard deviation of a click
 PAIRS = INTERACTIONS + " --interactions ccb"  # pairs of what is known of the visitor, for each banner
-EXPLORERS = ("--epsilon 0.05", "--epsilon 0.02", "--squarecb", "--bag 5", "--cover 3", "--regcb", "--rnd 3 --epsilon 0.02")
-RATES = ("", "--power_t 0", "--power_t 0 -l 0.05")  # as by default, and two that do not fall
+SQUARE = "--squarecb --gamma_scale 100"  # explores less than by default, since clicks are rare
+EXPLORERS = (
+    *("--epsilon 0.05", "--squarecb", SQUARE, "--bag 5 --greedify", "--cover 3 --nounif", "--rnd 3 --epsilon 0.02"),
+    "--regcbopt --mellowness 0.01 --cb_min_cost -1 --cb_max_cost 0",
+)
+RATES = ("", "--power_t 0", "--power_t 0 -l 0.05")  # of learning: one that falls, as by default, and two that do not
 
 
 def vowpal_settings() -> Iterator[Theirs]:
@@ -36,7 +40,9 @@ def vowpal_settings() -> Iterator[Theirs]:
         for rate in RATES:
             yield Theirs(f"{explorer} {rate}".strip())
     for rate in RATES:
-        yield Theirs(f"--squarecb {rate}".strip(), PAIRS)
+        yield Theirs(f"{SQUARE} {rate}".strip(), PAIRS)
+    yield Theirs(f"{SQUARE} --power_t 0 -l 0.02")
+    yield Theirs(f"{SQUARE} --power_t 0 -l 0.1")
     yield Theirs("--squarecb --power_t 0", "")
 
 

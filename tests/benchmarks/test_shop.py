@@ -29,7 +29,7 @@ def test_a_score_is_that_of_a_loop_by_hand() -> None:
 
 def test_every_setting_has_a_name_of_its_own() -> None:
     theirs = [name for name in shop.PLAYERS if name.startswith("VowpalWabbit")]
-    assert len(theirs) == len(list(shop.vowpal_settings())) == 25
+    assert len(theirs) == len(list(shop.vowpal_settings())) == 27
     assert "VowpalWabbit squarecb power_t 0, no interactions" in theirs
     for explorer in ("epsilon", "squarecb", "bag", "cover", "regcb", "rnd"):
         assert any(f" {explorer}" in name and "power_t 0" in name for name in theirs)
