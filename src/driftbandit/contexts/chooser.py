@@ -64,7 +64,7 @@ class Chooser:
             )
         self.layout = ArmLayout(model, self.context.columns, self.actions.feature_count, self.actions.places)
         self.policy = policy(self.layout.dim, **settings)
-        if self.policy.fixed_only:
+        if getattr(self.policy, "fixed_only", False):
             raise ValueError(f"{type(self.policy).__name__} plays one fixed set of arms, and here they change with the context")
         self.out_of_range: Counter[str] = Counter()
         self._chosen: Counter[str] = Counter()
