@@ -38,11 +38,8 @@ def check_chooser(policy: Callable[..., Policy], **settings: Any) -> list[str]:
     >>> len(check_chooser(RestartUCB, period=100)) == len(CHOOSER_CHECKS)
     True
     """
-
-    def hire(actions: Any = ACTIONS, *, model: str = "hybrid", places: int | None = None) -> Chooser:
-        return Chooser(policy, actions, VISITOR, model=model, places=places, **settings)
-
-    return try_all(CHOOSER_CHECKS, f"a chooser with {getattr(policy, '__name__', repr(policy))}", lambda trial: trial(hire))
+    subject = f"a chooser with {getattr(policy, '__name__', repr(policy))}"
+    return try_all(CHOOSER_CHECKS, subject, lambda function: function(Hire(policy, settings)))
 
 
 def expect_same_future(chooser: Chooser, twin: Chooser, why: str) -> None:
@@ -61,7 +58,7 @@ def decides_as_its_policy_does_on_arms_made_by_hand(hire: Hire) -> None:
     """Whatever the model, the choices are those of the same policy on the arms that the names stand for."""
     for model, featured in (("disjoint", False), ("hybrid", False), ("hybrid", True), ("shared", True)):
         chooser = hire(FEATURES if featured else ACTIONS, model=model)
-        twin = copy.deepcopy(chooser.policy)
+        twin = hire.policy(chooser.layout.dim, **hire.settings)
         for number, visitor in enumerate(visitors(40, seed=1)):
             choice, decision = chooser.select(visitor), twin.select(by_hand(model, VISITOR.encode(visitor), featured))
             same = choice.action == ACTIONS[decision.index or 0]

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from driftbandit.contexts.chooser import Chooser
 from driftbandit.contexts.context import Context
 from driftbandit.contexts.fields import Category, Cyclic, Flag, Hashed, Number
 from driftbandit.policies._base.leaves import leaves
+from driftbandit.policies._base.policy import Policy
 
 VISITOR = Context(
     {
@@ -25,10 +27,15 @@ FEATURES = {"red": [1.0, 0.0], "green": [0.0, 1.0], "blue": [0.6, 0.8]}
 ACTIONS = list(FEATURES)
 
 
-class Hire(Protocol):
-    """Makes a fresh chooser with the policy under check."""
+@dataclass(frozen=True)
+class Hire:
+    """Makes fresh choosers with the policy under check."""
 
-    def __call__(self, actions: Any = ACTIONS, *, model: str = "hybrid", places: int | None = None) -> Chooser: ...
+    policy: Callable[..., Policy]
+    settings: dict[str, Any]
+
+    def __call__(self, actions: Any = ACTIONS, *, model: str = "hybrid", places: int | None = None) -> Chooser:
+        return Chooser(self.policy, actions, VISITOR, model=model, places=places, **self.settings)
 
 
 Check = Callable[[Hire], None]
