@@ -256,7 +256,7 @@ def _trace_of_v(ridge: Blocks) -> float:
     for k in range(len(ridge.matrix)):
         for i in range(len(ridge.columns)):
             total += ridge.matrix[k, V, i, i]
-    return total
+    return float(total)
 
 
 @first_feature.of(Blocks)

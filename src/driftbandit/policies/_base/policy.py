@@ -156,6 +156,11 @@ class Policy(Scratch, ABC):
         state, beta = self._glimpse()
         return Estimate(theta_of(state.ridge), metric_of(state.ridge), beta)
 
+    def theta(self) -> Floats:
+        """θ̂ as the next ``select`` will see it: a part of ``estimate``, without its d × d metric."""
+        theta: Floats = theta_of(self._glimpse()[0].ridge)
+        return theta
+
     def appraise(self, arms: ArrayLike) -> tuple[Floats, Floats]:
         """What the next ``select`` will think of each arm of an array: the estimate of its reward, and the width added."""
         rows, (state, beta) = self._as_rows(arms), self._glimpse()

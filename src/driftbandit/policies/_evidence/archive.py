@@ -31,7 +31,7 @@ CLAIM, OTHER, BASE, BANK_BASE, OPEN = range(5)  # columns of what is outstanding
 
 
 class Archive(NamedTuple):
-    ridge: Ridge | Blocks  # of differences
+    ridge: Any  # a Ridge, or Blocks; of differences
     x: Floats  # (D,): scratch, a difference of arms; none in blocks
     average: Floats  # (D + 1,): of the last arms, and of their rewards; in blocks (1,), of what was not expected of these
     scale: Floats  # trust ŵ; what is known of it, Σz²/σ²; Σz(y − z)/σ²; the w of this round; whether it is a probe; the spread

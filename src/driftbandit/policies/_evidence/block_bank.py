@@ -466,5 +466,6 @@ def _theta_of(ridge: Played) -> Floats:
 @metric_of.of(Played)
 def _metric_of(ridge: Played) -> Floats:
     bank, other = ridge.bank, ridge.which[1]
-    metric = whole_metric(bank.matrix[other, :, METRIC], bank.mixing[other], bank.shared_matrix[other, METRIC])
-    return metric / bank.left[other]
+    metric: Floats = whole_metric(bank.matrix[other, :, METRIC], bank.mixing[other], bank.shared_matrix[other, METRIC])
+    metric /= bank.left[other]
+    return metric
