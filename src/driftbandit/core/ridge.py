@@ -343,9 +343,11 @@ def forecast_column(ridge: Ridge, columns: Floats, i: int) -> tuple[float, float
 
 @theta_of.of(Ridge)
 def _theta_of(ridge: Ridge) -> Floats:
-    return ridge.vector[THETA]
+    theta: Floats = ridge.vector[THETA]
+    return theta
 
 
 @metric_of.of(Ridge)
 def _metric_of(ridge: Ridge) -> Floats:
-    return ridge.matrix[METRIC]
+    metric: Floats = ridge.matrix[METRIC]
+    return metric
