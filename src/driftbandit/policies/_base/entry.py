@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from driftbandit.core.choice import appraise, farthest, pick, reconsider
+from driftbandit.core.choice import farthest, pick, reconsider
 from driftbandit.core.compile import kernel
+from driftbandit.core.pruning import choose
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.verbs import begin, learn
@@ -35,8 +36,8 @@ def decide_rows(
         if not square <= limit:
             return -1
     beta = begin(state, t, luck[place])
-    appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
-    arm: int = reconsider(state, columns, score, pick(score, beta, luck[place, 0]), luck[place])
+    first = choose(state.ridge.vector[THETA], state.ridge.matrix[METRIC], beta, columns, score, luck[place, 0])
+    arm: int = reconsider(state, columns, score, first, luck[place])
     for j in range(d):
         x[j] = rows[arm, j]
     return arm

@@ -3,8 +3,9 @@
 import math
 from typing import NamedTuple
 
-from driftbandit.core.choice import appraise, pick, reconsider
+from driftbandit.core.choice import reconsider
 from driftbandit.core.compile import kernel
+from driftbandit.core.pruning import choose, settle
 from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V, clear, rescore
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.verbs import begin, learn
@@ -152,10 +153,11 @@ def _reconsider(state: EvidenceState, columns: Floats, score: Floats, arm: int, 
         return arm
     index, value = score[INDEX, arm], score[MEAN, arm]
     vector, matrix = archive.ridge.vector, archive.ridge.matrix
-    appraise(vector[THETA], matrix[METRIC], columns, score)
-    other = pick(score, radius(bank, state.rule, matrix[V], 0), luck[0])
+    beta = radius(bank, state.rule, matrix[V], 0)
+    other = choose(vector[THETA], matrix[METRIC], beta, columns, score, luck[0])
     if other == arm:
         return arm
+    settle(arm, vector[THETA], matrix[METRIC], beta, columns, score)
     mean = square = 0.0
     for i in range(len(columns)):
         row = 0.0
