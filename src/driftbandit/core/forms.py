@@ -1,4 +1,4 @@
-"""The quadratic forms xᵀ·matrix·x of many columns x: in float64 to the same bit as one row of the matrix at a time, or in float32.
+"""The quadratic forms xᵀ·matrix·x of many columns x: in float64, to the same bit as a row of the matrix at a time, or float32.
 
 Dimensions: d features, n columns. A few hundred columns at a time stay in the cache, and blocks of 4 × 4 of the matrix read
 each of them a quarter as often.
@@ -47,7 +47,9 @@ def add_four(square: Floats, matrix: Floats, j: int, columns: Floats, low: int, 
 
 
 @kernel
-def add_block(a: Floats, b: Floats, c: Floats, d: Floats, matrix: Floats, j: int, columns: Floats, k: int, low: int, high: int) -> None:
+def add_block(
+    a: Floats, b: Floats, c: Floats, d: Floats, matrix: Floats, j: int, columns: Floats, k: int, low: int, high: int
+) -> None:
     """To a, b, c, d, one each for rows j to j + 3: their entries k to k + 3 times the columns'."""
     w, x, y, z = columns[k, low:high], columns[k + 1, low:high], columns[k + 2, low:high], columns[k + 3, low:high]
     aw, ax, ay, az = matrix[j, k], matrix[j, k + 1], matrix[j, k + 2], matrix[j, k + 3]

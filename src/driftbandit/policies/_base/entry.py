@@ -4,6 +4,7 @@ from typing import Any
 
 from driftbandit.core.choice import farthest, pick, reconsider
 from driftbandit.core.compile import kernel
+from driftbandit.core.linalg import turn
 from driftbandit.core.pruning import choose
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
@@ -25,20 +26,12 @@ def decide_rows(
     x: Floats,
 ) -> int:
     """Choose among the rows, copy the choice into x; −1, with nothing changed, if a row is too long or not finite."""
-    n, d = rows.shape
-    limit = longest * longest * SLACK * SLACK
-    for i in range(n):
-        square = 0.0
-        for j in range(d):
-            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
-            square += entry * entry
-            columns[j, i] = entry
-        if not square <= limit:
-            return -1
+    if not turn(rows, columns, longest * longest * SLACK * SLACK):
+        return -1
     beta = begin(state, t, luck[place])
     first = choose(state.ridge.vector[THETA], state.ridge.matrix[METRIC], beta, columns, score, luck[place, 0])
     arm: int = reconsider(state, columns, score, first, luck[place])
-    for j in range(d):
+    for j in range(len(x)):
         x[j] = rows[arm, j]
     return arm
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.compile import bind
+from driftbandit.core.linalg import aligned
 from driftbandit.core.pruning import new_score
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.types import Floats
@@ -73,7 +74,7 @@ class Scratch(Value):
         if rows.shape != self._shape:
             self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
             self._shape = rows.shape
-            self._columns, self._score = np.empty((self.dim, len(rows))), new_score(self.dim, len(rows))
+            self._columns, self._score = aligned(self.dim, len(rows)), new_score(self.dim, len(rows))
         return rows
 
     def _select_convex(self, t: int, place: int, arms: Ball | Ellipsoid) -> Floats:
