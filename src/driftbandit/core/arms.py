@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from driftbandit.core import pruning, validate
-from driftbandit.core.choice import farthest, pick, reconsider
+from driftbandit.core import validate
+from driftbandit.core.choice import appraise, farthest, pick, reconsider
 from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
@@ -134,8 +134,8 @@ def _choose_kept(arms: Kept, i: int, state: Any, beta: float, luck: Floats, x: F
 @choose.of(Dealt)
 def _choose_dealt(arms: Dealt, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
     columns = arms.columns[i]
-    first = pruning.choose(state.ridge.vector[THETA], state.ridge.matrix[METRIC], beta, columns, arms.score, luck[0])
-    arm: int = reconsider(state, columns, arms.score, first, luck)
+    appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, arms.score)
+    arm: int = reconsider(state, columns, arms.score, pick(arms.score, beta, luck[0]), luck)
     for j in range(len(x)):
         x[j] = columns[j, arm]
     return arm

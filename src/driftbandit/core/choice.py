@@ -23,14 +23,26 @@ MANY = 256  # arms from which it pays to take several at a time
 def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
     """Score every column x: row 0 ⟨x, θ̂⟩, row 1 xᵀ·metric·x (from the lower triangle), row 2 scratch."""
     d, n = columns.shape
+    if n < MANY or d < 16:
+        appraise_few(theta, metric, columns, score)
+        return
     mean, square, row = score[0], score[1], score[2]
     for i in range(n):
         mean[i] = 0.0
         square[i] = 0.0
     add_rows(mean, theta, columns, d)
-    if n >= MANY and d >= 16:
-        add_forms(square, metric, columns, row[: 4 * min(n // 4, TILE // 2)])
-        return
+    add_forms(square, metric, columns, row[: 4 * min(n // 4, TILE // 2)])
+
+
+@kernel
+def appraise_few(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
+    """``appraise`` without what pays for many columns only; the same to the last bit."""
+    d, n = columns.shape
+    mean, square, row = score[0], score[1], score[2]
+    for i in range(n):
+        mean[i] = 0.0
+        square[i] = 0.0
+    add_rows(mean, theta, columns, d)
     for j in range(d):
         half = 0.5 * metric[j, j]
         for i in range(n):

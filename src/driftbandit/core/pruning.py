@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from driftbandit.core.choice import TIE, appraise, count_from, lead, pick
+from driftbandit.core.choice import TIE, appraise, appraise_few, count_from, lead, pick
 from driftbandit.core.compile import kernel
 from driftbandit.core.forms import TILE, add_forms
 from driftbandit.core.linalg import add_rows, aligned
@@ -62,13 +62,13 @@ def prune(theta: Floats, metric: Floats, beta: float, columns: Floats, score: Fl
     c, unit = bound_by_length(theta, metric, columns, score, room)
     if not (1.0 / PLAIN < c < PLAIN and 1.0 / PLAIN < unit < PLAIN):
         return -1
-    edge, size, left = rule_out(theta, metric, beta, columns, score, room)
-    if left > few:
-        bound_in_single(metric, c, unit, columns, score, edge, left, room)
+    for sharper in range(2):
         edge, size, left = rule_out(theta, metric, beta, columns, score, room)
-    if left > few:
-        return -1
-    return pick_among(theta, metric, beta, columns, score, u, edge, size, left, room)
+        if left <= few:
+            return pick_among(theta, metric, beta, columns, score, u, edge, size, left, room)
+        if not sharper:
+            bound_in_single(metric, c, unit, columns, score, edge, left, room)
+    return -1
 
 
 @kernel
@@ -168,7 +168,7 @@ def scored(arm: int, theta: Floats, metric: Floats, beta: float, columns: Floats
     x, own = room[:d].reshape(d, 1), room[d : d + ROWS].reshape(ROWS, 1)
     for j in range(d):
         x[j, 0] = columns[j, arm]
-    appraise(theta, metric, x, own)
+    appraise_few(theta, metric, x, own)
     lead(own, beta)
     return own[0, 0], own[1, 0], own[2, 0]
 
@@ -198,7 +198,7 @@ def pick_among(
     d, index = len(columns), score[2]
     x, own = room[: d * left].reshape(d, left), room[d * left : (d + ROWS) * left].reshape(ROWS, left)
     gather(columns, index, edge, 1.0, x)
-    appraise(theta, metric, x, own)
+    appraise_few(theta, metric, x, own)
     best, least = lead(own, beta)
     top = own[2, best]
     if count_from(own[2], top - TIE * size) != count_from(own[2], top - TIE * least):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit.core.choice import appraise
+from driftbandit.core.choice import appraise, appraise_few
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows, invert, times
 from driftbandit.core.types import Floats, Ints
@@ -216,4 +216,4 @@ def refresh(ridge: Ridge) -> None:
         left[i] = b[i] - left[i]
     add_rows(theta, left, ridge.matrix[METRIC], d)
     ridge.tally[STEPS] = 0
-    rescore(ridge)
+    appraise_few(theta, ridge.matrix[METRIC], ridge.columns, ridge.score)  # seldom: what suits many takes long to compile

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Convex, Dealt, Ellipsoid, FixedArms, Kept, best_value
 from driftbandit.core.compile import kernel
-from driftbandit.core.pruning import new_score
 from driftbandit.core.random import PAGE, Chance, Seed, generator, page_sizes, regroup
 from driftbandit.core.types import Floats, Ints
 from driftbandit.worlds.arm_sources import ArmSource, DisjointArms, UnitArms
@@ -127,7 +126,7 @@ class World:
     def _arms(self, replicate: int, block: int) -> Iterator[Kept | Dealt | Convex]:
         chance = self._chance(replicate, ARMS)
         if isinstance(self.arms, ArmSource) and self.arms.fresh:
-            score = new_score(self.dim, self.arms.count)
+            score = np.empty((3, self.arms.count))
             for columns in regroup(self._fresh(self.arms, chance), block):
                 yield Dealt(columns, score)
             return

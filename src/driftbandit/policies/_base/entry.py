@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from driftbandit.core.choice import farthest, pick, reconsider
+from driftbandit.core.choice import appraise_few, farthest, pick, reconsider
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import turn
-from driftbandit.core.pruning import choose
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.verbs import begin, learn
@@ -29,11 +28,25 @@ def decide_rows(
     if not turn(rows, columns, longest * longest * SLACK * SLACK):
         return -1
     beta = begin(state, t, luck[place])
-    first = choose(state.ridge.vector[THETA], state.ridge.matrix[METRIC], beta, columns, score, luck[place, 0])
-    arm: int = reconsider(state, columns, score, first, luck[place])
+    appraise_few(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
+    arm: int = reconsider(state, columns, score, pick(score, beta, luck[place, 0]), luck[place])
     for j in range(len(x)):
         x[j] = rows[arm, j]
     return arm
+
+
+@kernel
+def open_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float, columns: Floats) -> float:
+    """Begin a round with the rows; β, or −1, with nothing changed, if a row is too long or not finite."""
+    if not turn(rows, columns, longest * longest * SLACK * SLACK):
+        return -1.0
+    beta: float = begin(state, t, luck[place])
+    return beta
+
+
+@kernel
+def think_again(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats, place: int) -> int:
+    return int(reconsider(state, columns, score, arm, luck[place]))
 
 
 @kernel

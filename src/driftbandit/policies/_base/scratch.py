@@ -11,10 +11,11 @@ from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.compile import bind
 from driftbandit.core.linalg import aligned
-from driftbandit.core.pruning import new_score
+from driftbandit.core.pruning import ROWS, new_score
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows, take
+from driftbandit.policies._base.large import decide_many
 from driftbandit.policies._base.value import Value
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
@@ -72,9 +73,12 @@ class Scratch(Value):
         if rows.shape[1] != self.dim:
             raise ValueError(f"arms must have shape (n, {self.dim}), got {rows.shape}")
         if rows.shape != self._shape:
-            self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
-            self._shape = rows.shape
             self._columns, self._score = aligned(self.dim, len(rows)), new_score(self.dim, len(rows))
+            if len(self._score) > ROWS:
+                self._decide_rows = decide_many(self.state)
+            else:
+                self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
+            self._shape = rows.shape
         return rows
 
     def _select_convex(self, t: int, place: int, arms: Ball | Ellipsoid) -> Floats:
