@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftbandit.core.choice import pick
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows
+from driftbandit.core.pruning import choose_by, score_too
 from driftbandit.core.ridge import (
     GAIN,
     METRIC,
@@ -23,10 +25,10 @@ from driftbandit.core.ridge import (
     Ridge,
     V,
     absorb,
+    admit,
     clear,
     clear_whole,
     correct,
-    first_feature,
     forecast_arm,
     metric_of,
     new_ridge,
@@ -192,9 +194,18 @@ def score_rows(blocks: Blocks, rows: Floats, score: Floats) -> None:
 
 
 @kernel
-def after_number(number: float, blocks: int) -> int:
-    """1, where the features begin, if this is the number of a block, else −1."""
-    return 1 if 0.0 <= number < blocks and number == int(number) else -1
+def admit_rows(rows: Floats, blocks: int, limit: float) -> int:
+    """See ``admit``."""
+    for i in range(len(rows)):
+        number, square = rows[i, 0], 0.0
+        if not (0.0 <= number < blocks and number == int(number)):
+            return -2
+        for j in range(1, rows.shape[1]):
+            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
+            square += entry * entry
+        if not square <= limit:
+            return -1
+    return 0
 
 
 def whole_theta(theta: Floats, mixing: Floats, shared: Floats) -> Floats:
@@ -259,9 +270,9 @@ def _trace_of_v(ridge: Blocks) -> float:
     return float(total)
 
 
-@first_feature.of(Blocks)
-def _first_feature(ridge: Blocks, x: Floats) -> int:
-    return after_number(x[0], len(ridge.matrix))
+@admit.of(Blocks)
+def _admit(ridge: Blocks, rows: Floats, columns: Floats, limit: float) -> int:
+    return admit_rows(rows, len(ridge.matrix), limit)
 
 
 @table_of.of(Blocks)
@@ -272,6 +283,17 @@ def _table_of(ridge: Blocks, rows: Floats, columns: Floats) -> Floats:
 @score_arms.of(Blocks)
 def _score_arms(ridge: Blocks, table: Floats, score: Floats) -> None:
     score_rows(ridge, table, score)
+
+
+@choose_by.of(Blocks)
+def _choose_by(ridge: Blocks, beta: float, table: Floats, score: Floats, u: float) -> int:
+    score_rows(ridge, table, score)
+    return pick(score, beta, u)
+
+
+@score_too.of(Blocks)
+def _score_too(ridge: Blocks, arm: int, beta: float, table: Floats, score: Floats) -> None:
+    """All arms are scored already."""
 
 
 @forecast_arm.of(Blocks)

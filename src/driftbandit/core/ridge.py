@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.choice import appraise
+from driftbandit.core.choice import appraise, appraise_few
 from driftbandit.core.compile import Verb, kernel
-from driftbandit.core.linalg import add_rows, invert, times
+from driftbandit.core.linalg import add_rows, invert, times, turn
 from driftbandit.core.types import Floats, Ints
 
 # Rows of the packed arrays: passing one array from Python costs as much as a dozen multiplications.
@@ -74,8 +74,8 @@ def trace_of_v(ridge: Any) -> float:
 
 
 @Verb
-def first_feature(ridge: Any, x: Floats) -> int:
-    """Where the features of an arm begin: after the number of its block, if there are blocks; −1 if there is no such block."""
+def admit(ridge: Any, rows: Floats, columns: Floats, limit: float) -> int:
+    """Prepare fresh arms: 0, or −1 if the squared length of one is above the limit or no number, −2 if one is in no block."""
     raise NotImplementedError
 
 
@@ -278,7 +278,7 @@ def refresh(ridge: Ridge) -> None:
         left[i] = b[i] - left[i]
     add_rows(theta, left, ridge.matrix[METRIC], d)
     ridge.tally[STEPS] = 0
-    rescore(ridge)
+    appraise_few(theta, ridge.matrix[METRIC], ridge.columns, ridge.score)  # seldom: what suits many takes long to compile
 
 
 @clear.of(Ridge)
@@ -309,9 +309,9 @@ def _trace_of_v(ridge: Ridge) -> float:
     return total
 
 
-@first_feature.of(Ridge)
-def _first_feature(ridge: Ridge, x: Floats) -> int:
-    return 0
+@admit.of(Ridge)
+def _admit(ridge: Ridge, rows: Floats, columns: Floats, limit: float) -> int:
+    return 0 if turn(rows, columns, limit) else -1
 
 
 @table_of.of(Ridge)
@@ -321,7 +321,7 @@ def _table_of(ridge: Ridge, rows: Floats, columns: Floats) -> Floats:
 
 @score_arms.of(Ridge)
 def _score_arms(ridge: Ridge, table: Floats, score: Floats) -> None:
-    appraise(ridge.vector[THETA], ridge.matrix[METRIC], table, score)
+    appraise_few(ridge.vector[THETA], ridge.matrix[METRIC], table, score)
 
 
 @forecast_arm.of(Ridge)

@@ -4,7 +4,8 @@ from typing import Any
 
 from driftbandit.core.choice import farthest, pick, reconsider
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import METRIC, THETA, first_feature, score_arms, table_of
+from driftbandit.core.linalg import turn
+from driftbandit.core.ridge import METRIC, THETA, admit, score_arms, table_of
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.verbs import begin, learn
 
@@ -25,25 +26,30 @@ def decide_rows(
 ) -> int:
     """Choose among the rows, copy the choice into x. With nothing changed, −1 if a row is too long or not finite, −2 if it
     lies in a block that there is not."""
-    n, d = rows.shape
-    limit = longest * longest * SLACK * SLACK
-    for i in range(n):
-        first, square = first_feature(state.ridge, rows[i]), 0.0
-        if first < 0:
-            return -2
-        for j in range(first, d):
-            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
-            square += entry * entry
-            columns[j, i] = entry
-        if not square <= limit:
-            return -1
+    trouble: int = admit(state.ridge, rows, columns, longest * longest * SLACK * SLACK)
+    if trouble < 0:
+        return trouble
     beta = begin(state, t, luck[place])
     table = table_of(state.ridge, rows, columns)
     score_arms(state.ridge, table, score)
     arm: int = reconsider(state, table, score, pick(score, beta, luck[place, 0]), luck[place])
-    for j in range(d):
+    for j in range(len(x)):
         x[j] = rows[arm, j]
     return arm
+
+
+@kernel
+def open_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float, columns: Floats) -> float:
+    """Begin a round with the rows; β, or −1, with nothing changed, if a row is too long or not finite."""
+    if not turn(rows, columns, longest * longest * SLACK * SLACK):
+        return -1.0
+    beta: float = begin(state, t, luck[place])
+    return beta
+
+
+@kernel
+def think_again(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats, place: int) -> int:
+    return int(reconsider(state, columns, score, arm, luck[place]))
 
 
 @kernel

@@ -10,9 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.compile import bind
+from driftbandit.core.linalg import aligned
+from driftbandit.core.pruning import ROWS, new_score
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows, take
+from driftbandit.policies._base.large import decide_many
 from driftbandit.policies._base.value import Value
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
@@ -78,9 +81,13 @@ class Scratch(Value):
         if rows.shape[1] != self._entries:
             raise ValueError(f"arms must have shape (n, {self._entries}), got {rows.shape}")
         if rows.shape != self._shape:
-            self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
+            self._columns = aligned(self._entries, len(rows))
+            self._score = new_score(self.dim, len(rows)) if self.blocks == 1 else aligned(ROWS, len(rows))
+            if len(self._score) > ROWS:
+                self._decide_rows = decide_many(self.state)
+            else:
+                self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
             self._shape = rows.shape
-            self._columns, self._score = np.empty((self._entries, len(rows))), np.empty((3, len(rows)))
         return rows
 
     def _select_convex(self, t: int, place: int, arms: Ball | Ellipsoid) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 
 from driftbandit.core.blocks import (
     Blocks,
-    after_number,
+    admit_rows,
     clear_blocks,
     forecast_row,
     learn_rest,
@@ -32,8 +32,8 @@ from driftbandit.core.ridge import (
     B,
     Ridge,
     V,
+    admit,
     clear,
-    first_feature,
     forecast_arm,
     metric_of,
     score_arms,
@@ -437,9 +437,9 @@ def _clear(ridge: Played) -> None:
     forget_played(ridge.bank)
 
 
-@first_feature.of(Played)
-def _first_feature(ridge: Played, x: Floats) -> int:
-    return after_number(x[0], ridge.bank.matrix.shape[1])
+@admit.of(Played)
+def _admit(ridge: Played, rows: Floats, columns: Floats, limit: float) -> int:
+    return admit_rows(rows, ridge.bank.matrix.shape[1], limit)
 
 
 @table_of.of(Played)

@@ -3,9 +3,10 @@
 import math
 from typing import NamedTuple
 
-from driftbandit.core.choice import pick, reconsider
+from driftbandit.core.choice import reconsider
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import MEAN, METRIC, Ridge, V, clear, forecast_arm, score_arms, trace_of_v
+from driftbandit.core.pruning import choose_by, score_too
+from driftbandit.core.ridge import MEAN, METRIC, Ridge, V, clear, forecast_arm, trace_of_v
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies._evidence import history as notebook
@@ -154,10 +155,11 @@ def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, lu
     if bank.clock[LEARNT] <= SETTLE * size(bank) or never_forgot(bank) or archive.scale[PROBING] > 0.0:
         return arm
     index, value = score[INDEX, arm], score[MEAN, arm]
-    score_arms(archive.ridge, table, score)
-    other = pick(score, radius(bank, state.rule, trace_of_v(archive.ridge) if state.rule.width < 0.0 else 0.0, 0), luck[0])
+    beta = radius(bank, state.rule, trace_of_v(archive.ridge) if state.rule.width < 0.0 else 0.0, 0)
+    other = choose_by(archive.ridge, beta, table, score, luck[0])
     if other == arm:
         return arm
+    score_too(archive.ridge, arm, beta, table, score)
     mean, square = forecast_arm(ridge, table, other)
     width = radius_of(bank, state.rule, bank.clock[MAIN]) * math.sqrt(max(square, 0.0))
     gain, loss = max(index - mean - width, 0.0), max(score[INDEX, other] - score[INDEX, arm], 0.0)
