@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit.core.choice import pick
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows
-from driftbandit.core.pruning import choose_by, score_too
 from driftbandit.core.ridge import (
     GAIN,
     METRIC,
@@ -143,39 +141,41 @@ def forecast_row(blocks: Blocks, row: Floats) -> tuple[float, float]:
 
 @kernel
 def learn_row(blocks: Blocks, row: Floats, r: float, weight: float) -> tuple[float, float]:
-    """Learn the reward of an arm. Returns what ``forecast_row`` would have said before."""
+    """Learn the reward of an arm. Returns what ``forecast_row`` would have said before.
+
+    First the block, then what is shared, which learns the rest: by one call in a loop, since its code is long to compile.
+    """
     k, s = int(row[0]), len(blocks.rest)
-    own, x, more, wider = block(blocks, k), row[1 + s :], 0.0, 0.0
-    mean, square = appraise_row(own.vector[THETA], own.matrix[METRIC], x, own.vector[GAIN])
-    square = max(square, 0.0)
-    if s > 0:
-        take_rest(blocks, k, row[1 : 1 + s], x)
-        for j in range(s):
-            blocks.known[0] += weight * row[1 + j] * row[1 + j]
-        more, wider = learn_rest(blocks, k, r - mean, weight / (1.0 + weight * square))
-    settle(own, correct(own, x, r, weight, mean, square))
-    return mean + more, square + wider
-
-
-@kernel
-def learn_rest(blocks: Blocks, k: int, rest: float, weight: float) -> tuple[float, float]:
-    """Learn what a block has left of a reward: what is shared, and W, by the block's own gain."""
-    shared, gain = blocks.shared, blocks.vector[k, GAIN]
-    for i in range(len(gain)):
-        row, a = blocks.mixing[k, i], weight * gain[i]
-        for j in range(len(row)):
-            row[j] += a * blocks.rest[j]
-    mean, square = appraise_row(shared.vector[THETA], shared.matrix[METRIC], blocks.rest, shared.vector[GAIN])
-    square = max(square, 0.0)
-    settle(shared, correct(shared, blocks.rest, rest, weight, mean, square))
+    matrix, vector, tally, columns, x = blocks.matrix[k], blocks.vector[k], blocks.tally[k], blocks.columns, row[1 + s :]
+    mean = square = 0.0
+    for part in range(2 if s > 0 else 1):
+        if part == 1:
+            shared = blocks.shared
+            matrix, vector, tally, columns, x = shared.matrix, shared.vector, shared.tally, shared.columns, blocks.rest
+        predicted, wide = appraise_row(vector[THETA], matrix[METRIC], x, vector[GAIN])
+        wide = max(wide, 0.0)
+        rest, lighter = r - predicted, weight / (1.0 + weight * wide)
+        if part == 0 and s > 0:
+            take_rest(blocks, k, row[1 : 1 + s], x)
+            mix(blocks, k, lighter)
+            for j in range(s):
+                blocks.known[0] += weight * row[1 + j] * row[1 + j]
+        ridge = Ridge(blocks.penalty, matrix, vector, columns, blocks.score, tally)
+        if correct(ridge, x, r, weight, predicted, wide) > 1e4 or tally[STEPS] >= 1024:  # see absorb_whole
+            refresh(ridge)
+        mean, square = mean + predicted, square + wide
+        r, weight = rest, lighter
     return mean, square
 
 
 @kernel
-def settle(ridge: Ridge, divisor: float) -> None:
-    """Solve afresh where rounding calls for it: see ``absorb_whole``."""
-    if divisor > 1e4 or ridge.tally[STEPS] >= 1024:
-        refresh(ridge)
+def mix(blocks: Blocks, k: int, weight: float) -> None:
+    """W += w·gain·restᵀ: what the block makes of the shared features is learnt as it learns rewards."""
+    gain, rest = blocks.vector[k, GAIN], blocks.rest
+    for i in range(len(gain)):
+        row, a = blocks.mixing[k, i], weight * gain[i]
+        for j in range(len(rest)):
+            row[j] += a * rest[j]
 
 
 @kernel
@@ -283,17 +283,6 @@ def _table_of(ridge: Blocks, rows: Floats, columns: Floats) -> Floats:
 @score_arms.of(Blocks)
 def _score_arms(ridge: Blocks, table: Floats, score: Floats) -> None:
     score_rows(ridge, table, score)
-
-
-@choose_by.of(Blocks)
-def _choose_by(ridge: Blocks, beta: float, table: Floats, score: Floats, u: float) -> int:
-    score_rows(ridge, table, score)
-    return pick(score, beta, u)
-
-
-@score_too.of(Blocks)
-def _score_too(ridge: Blocks, arm: int, beta: float, table: Floats, score: Floats) -> None:
-    """All arms are scored already."""
 
 
 @forecast_arm.of(Blocks)

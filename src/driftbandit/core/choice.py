@@ -100,6 +100,12 @@ def reconsider(state: Any, columns: Floats, score: Floats, arm: int, luck: Float
     return arm
 
 
+@partial(Verb, optional=True)
+def reconsider_many(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
+    """``reconsider`` for a large set, of which only what can win is scored (core/pruning.py): it takes longer to compile."""
+    return arm
+
+
 @allocating_kernel
 def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, luck: Floats, x: Floats) -> None:
     """x = argmax ⟨x, θ̂⟩ + β‖x‖_metric over {Fz : ‖z‖ ≤ 1}, exactly.

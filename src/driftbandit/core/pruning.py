@@ -8,15 +8,13 @@ Dimensions: d features, n arms, an arm a column.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from driftbandit.core.choice import TIE, appraise, appraise_few, count_from, lead, pick
-from driftbandit.core.compile import Verb, kernel
+from driftbandit.core.compile import kernel
 from driftbandit.core.forms import TILE, add_forms
 from driftbandit.core.linalg import add_rows, aligned
-from driftbandit.core.ridge import METRIC, THETA, Ridge
 from driftbandit.core.types import Floats
 
 ROWS = 3  # of the scores: mean, square, index
@@ -213,24 +211,3 @@ def pick_among(
     for row in range(ROWS):
         score[row, arm] = own[row, chosen]
     return arm
-
-
-@Verb
-def choose_by(ridge: Any, beta: float, table: Floats, score: Floats, u: float) -> int:
-    """What an estimate would choose from a table of arms: the scores of the choice are exact, others may be upper bounds."""
-    raise NotImplementedError
-
-
-@Verb
-def score_too(ridge: Any, arm: int, beta: float, table: Floats, score: Floats) -> None:
-    """After ``choose_by``: the scores of this arm too."""
-
-
-@choose_by.of(Ridge)
-def _choose_by(ridge: Ridge, beta: float, table: Floats, score: Floats, u: float) -> int:
-    return choose(ridge.vector[THETA], ridge.matrix[METRIC], beta, table, score, u)
-
-
-@score_too.of(Ridge)
-def _score_too(ridge: Ridge, arm: int, beta: float, table: Floats, score: Floats) -> None:
-    settle(arm, ridge.vector[THETA], ridge.matrix[METRIC], beta, table, score)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from driftbandit.core.choice import farthest, pick, reconsider
+from driftbandit.core.choice import farthest, pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import turn
 from driftbandit.core.ridge import METRIC, THETA, admit, score_arms, table_of
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.verbs import begin, learn
+from driftbandit.policies._base.verbs import begin
 
 SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
 
@@ -49,7 +49,7 @@ def open_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longes
 
 @kernel
 def think_again(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats, place: int) -> int:
-    return int(reconsider(state, columns, score, arm, luck[place]))
+    return int(reconsider_many(state, columns, score, arm, luck[place]))
 
 
 @kernel
@@ -66,8 +66,3 @@ def decide_convex(state: Any, t: int, luck: Floats, place: int, factor: Floats, 
     """Choose from {Fz : ‖z‖ ≤ 1} and write the choice into x."""
     beta = begin(state, t, luck[place])
     farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, luck[place], x)
-
-
-@kernel
-def take(state: Any, s: int, x: Floats, r: float) -> None:
-    learn(state, s, x, r)

@@ -14,9 +14,10 @@ from driftbandit.core.linalg import aligned
 from driftbandit.core.pruning import ROWS, new_score
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows, take
+from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows
 from driftbandit.policies._base.large import decide_many
 from driftbandit.policies._base.value import Value
+from driftbandit.policies._base.verbs import learn
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
 FLOAT64 = np.dtype(np.float64)
@@ -51,7 +52,7 @@ class Scratch(Value):
         return place
 
     def _bind_take(self) -> Callable[..., None]:
-        self._take = bind(take, self.state, 0, LINE, 1.0)
+        self._take = bind(learn.kernel_for(self.state), self.state, 0, LINE, 1.0)
         return self._take
 
     def _meet(self, arms: FixedArms) -> None:

@@ -18,14 +18,12 @@ from driftbandit.core.blocks import (
     admit_rows,
     clear_blocks,
     forecast_row,
-    learn_rest,
     learn_row,
     whole_metric,
     whole_theta,
 )
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import (
-    GAIN,
     METRIC,
     STEPS,
     THETA,
@@ -64,9 +62,9 @@ NONE = -1  # no estimator is followed
 RECOUNT = 4096  # rewards
 
 # As a Bank, but matrix (K + 1, B, 2, w, w), vector (K + 1, B, 3, w), tally (K + 1, B, 2), arms and x with the number of
-# their block. And mixing, shared_matrix, shared_vector, shared_tally, known, rest: of each estimator as in Blocks; ``left``
-# (K + 1,): V, b and METRIC⁻¹ are this times what is kept; gram (s, s), moment (s,): ΣWᵀW and ΣWᵀm of the estimator
-# ``followed`` (1,), so that ‖θ̂‖² and the trace of METRIC need no look at every block.
+# their block. And mixing, shared_matrix, shared_vector, shared_tally, known, rest: of each estimator as in Blocks; unit:
+# scratch, an arm; left (K + 1,): V, b and METRIC⁻¹ are this times what is kept; gram (s, s), moment (s,): ΣWᵀW and ΣWᵀm of
+# the estimator ``followed`` (1,), so that ‖θ̂‖² and the trace of METRIC need no look at every block.
 OWN = (
     "mixing",
     "shared_matrix",
@@ -75,6 +73,7 @@ OWN = (
     "shared_columns",
     "known",
     "rest",
+    "unit",
     "left",
     "gram",
     "moment",
@@ -112,6 +111,7 @@ def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int]
         "arms": (ring, 1 + shared + width),
         "rewards": (ring,),
         "x": (1 + shared + width,),
+        "unit": (1 + shared + width,),
     }
     counts = {
         "tally": (estimators, blocks, 2),
@@ -150,97 +150,62 @@ def estimator(bank: Any, k: int) -> Blocks:
 
 @kernel
 def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    """As ``predict_and_learn``: forgetting gives back λI along axes in turn, as if an arm along each had brought 0.
+
+    One call in a loop for these arms and the one played, since its code is long to compile.
+    """
+    blocks, left, axes, weight = estimator(bank, place), bank.left, 0, 0.0
     if bank.keep[k] < 1.0 and n % bank.turns[k] == 0:
-        fade_all(bank, place, k, n)
-    left, block = bank.left[place], int(x[0])
-    follow_no_more(bank, place, block)
-    mean, square = learn_row(estimator(bank, place), x, r, 1.0 / left)
-    follow_again(bank, place, block)
-    return r - mean, 1.0 + square / left
-
-
-@kernel
-def fade_all(bank: Any, place: int, k: int, n: int) -> None:
-    """What ``predict_and_learn`` does when the n-th reward is to be forgotten by: V ← γV, and λI along an axis in turn."""
-    features, keep, s, width = bank.features, bank.keep[k], len(bank.rest), len(bank.columns)
-    bank.left[place] *= keep
-    if bank.left[place] < FAINT:
-        scale_anew(bank, place)
-    axes = math.ceil(features * (1.0 - keep) / LAPSE)
-    weight = features * (1.0 - keep) * bank.scale[PENALTY] / axes / bank.left[place]
-    for i in range(axes):
-        axis = (n // bank.turns[k] * axes + i) % features
-        if axis < s:
-            bank.known[place, 0] += weight
-            lengthen(bank.shared_matrix[place], bank.shared_vector[place], axis, weight)
+        features, lost = bank.features, 1.0 - bank.keep[k]
+        left[place] *= bank.keep[k]
+        if left[place] < FAINT:
+            scale_anew(blocks, left[place])
+            left[place] = 1.0
+        axes = math.ceil(features * lost / LAPSE)
+        weight = features * lost * bank.scale[PENALTY] / axes
+    mean = square = 0.0
+    row, reward, first = bank.unit, 0.0, n // max(bank.turns[k], 1) * axes
+    for i in range(axes + 1):
+        if i < axes:
+            point(row, (first + i) % bank.features, len(bank.rest))
         else:
-            block = (axis - s) // width
-            follow_no_more(bank, place, block)
-            give_back(estimator(bank, place), block, (axis - s) % width, weight)
-            follow_again(bank, place, block)
+            row, reward, weight = x, r, 1.0
+        watched = len(bank.rest) > 0 and place == bank.followed[0]
+        for sign in (-1.0, 1.0):
+            if sign > 0.0:
+                mean, square = learn_row(blocks, row, reward, weight / left[place])
+            if watched:
+                count_block(blocks.mixing[int(row[0])], blocks.vector[int(row[0]), THETA], sign, bank.gram, bank.moment)
+    return r - mean, 1.0 + square / left[place]
 
 
 @kernel
-def lengthen(matrix: Floats, vector: Floats, axis: int, weight: float) -> None:
-    """V += w·e_i·e_iᵀ of one ridge, where b stays."""
-    metric, theta, gain = matrix[METRIC], vector[THETA], vector[GAIN]
-    step = weight / (1.0 + weight * metric[axis, axis])
-    root, move = math.sqrt(step), step * theta[axis]
-    for j in range(len(theta)):
-        theta[j] -= move * metric[axis, j]
-        gain[j] = root * metric[axis, j]
-    matrix[V, axis, axis] += weight
-    for j in range(len(theta)):
-        row, a = metric[j], gain[j]
-        for k in range(len(theta)):
-            row[k] -= a * gain[k]
+def point(row: Floats, axis: int, s: int) -> None:
+    """The arm of length 1 along an axis."""
+    width = len(row) - 1 - s
+    row[:] = 0.0
+    if axis < s:
+        row[1 + axis] = 1.0
+    else:
+        row[0] = (axis - s) // width
+        row[1 + s + (axis - s) % width] = 1.0
 
 
 @kernel
-def give_back(blocks: Blocks, k: int, axis: int, weight: float) -> None:
-    """V += w·e_i·e_iᵀ along an axis of a block: a reward of 0 for it, of which the rest is learnt by what is shared."""
-    matrix, vector, rest = blocks.matrix[k], blocks.vector[k], blocks.rest
-    if len(rest) > 0:
-        for j in range(len(rest)):
-            rest[j] = -blocks.mixing[k, axis, j]
-        for j in range(len(vector[GAIN])):
-            vector[GAIN, j] = matrix[METRIC, axis, j]
-        learn_rest(blocks, k, -vector[THETA, axis], weight / (1.0 + weight * matrix[METRIC, axis, axis]))
-    lengthen(matrix, vector, axis, weight)
-
-
-@kernel
-def scale_anew(bank: Any, place: int) -> None:
-    left = bank.left[place]
-    for block in range(bank.matrix.shape[1]):
-        scale_ridge(bank.matrix[place, block], bank.vector[place, block], left)
-    scale_ridge(bank.shared_matrix[place], bank.shared_vector[place], left)
-    bank.known[place, 0] *= left
-    bank.left[place] = 1.0
-
-
-@kernel
-def scale_ridge(matrix: Floats, vector: Floats, left: float) -> None:
-    for i in range(vector.shape[1]):
-        vector[B, i] *= left
-        for j in range(vector.shape[1]):
-            matrix[V, i, j] *= left
-            matrix[METRIC, i, j] /= left
+def scale_anew(blocks: Blocks, left: float) -> None:
+    for part in range(len(blocks.matrix) + 1):
+        matrix, vector = blocks.shared.matrix, blocks.shared.vector
+        if part < len(blocks.matrix):
+            matrix, vector = blocks.matrix[part], blocks.vector[part]
+        for i in range(vector.shape[1]):
+            vector[B, i] *= left
+            for j in range(vector.shape[1]):
+                matrix[V, i, j] *= left
+                matrix[METRIC, i, j] /= left
+    blocks.known[0] *= left
 
 
 # --- ΣWᵀW and ΣWᵀm of the estimator that is followed ------------------------------------------------------------------
-
-
-@kernel
-def follow_no_more(bank: Any, place: int, block: int) -> None:
-    if len(bank.rest) > 0 and place == bank.followed[0]:
-        count_block(bank, place, block, -1.0)
-
-
-@kernel
-def follow_again(bank: Any, place: int, block: int) -> None:
-    if len(bank.rest) > 0 and place == bank.followed[0]:
-        count_block(bank, place, block, 1.0)
 
 
 @kernel
@@ -250,19 +215,17 @@ def follow(bank: Any, k: int) -> None:
         bank.gram[:] = 0.0
         bank.moment[:] = 0.0
         for block in range(bank.matrix.shape[1]):
-            count_block(bank, k, block, 1.0)
+            count_block(bank.mixing[k, block], bank.vector[k, block, THETA], 1.0, bank.gram, bank.moment)
         bank.followed[0] = k
 
 
 @kernel
-def count_block(bank: Any, k: int, block: int, sign: float) -> None:
-    mixing, theta = bank.mixing[k, block], bank.vector[k, block, THETA]
+def count_block(mixing: Floats, theta: Floats, sign: float, gram: Floats, moment: Floats) -> None:
     for i in range(len(theta)):
         row = mixing[i]
         for j in range(len(row)):
-            a = sign * row[j]
-            bank.moment[j] += a * theta[i]
-            target = bank.gram[j]
+            target, a = gram[j], sign * row[j]
+            moment[j] += a * theta[i]
             for m in range(len(row)):
                 target[m] += a * row[m]
 

@@ -3,10 +3,10 @@
 import math
 from typing import NamedTuple
 
-from driftbandit.core.choice import reconsider
+from driftbandit.core.choice import pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
-from driftbandit.core.pruning import choose_by, score_too
-from driftbandit.core.ridge import MEAN, METRIC, Ridge, V, clear, forecast_arm, trace_of_v
+from driftbandit.core.pruning import choose, settle
+from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V, clear, forecast_arm, score_arms, trace_of_v
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies._evidence import history as notebook
@@ -151,16 +151,39 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
 @reconsider.of(EvidenceState)
 def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, luck: Floats) -> int:
     """The archive's choice, if it differs and chance is on its side."""
-    bank, archive, ridge = state.bank, state.archive, state.ridge
-    if bank.clock[LEARNT] <= SETTLE * size(bank) or never_forgot(bank) or archive.scale[PROBING] > 0.0:
+    if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
         return arm
-    index, value = score[INDEX, arm], score[MEAN, arm]
-    beta = radius(bank, state.rule, trace_of_v(archive.ridge) if state.rule.width < 0.0 else 0.0, 0)
-    other = choose_by(archive.ridge, beta, table, score, luck[0])
+    index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
+    score_arms(ridge, table, score)
+    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0, 0)
+    other = pick(score, beta, luck[0])
+    return arm if other == arm else heard(state, table, score, arm, other, index, value)
+
+
+@reconsider_many.of(EvidenceState)
+def _reconsider_many(state: EvidenceState, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
+    if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
+        return arm
+    index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
+    theta, metric = ridge.vector[THETA], ridge.matrix[METRIC]
+    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0, 0)
+    other = choose(theta, metric, beta, columns, score, luck[0])
     if other == arm:
         return arm
-    score_too(archive.ridge, arm, beta, table, score)
-    mean, square = forecast_arm(ridge, table, other)
+    settle(arm, theta, metric, beta, columns, score)
+    return heard(state, columns, score, arm, other, index, value)
+
+
+@kernel
+def asks_archive(bank: Bank, probing: bool) -> bool:
+    return not (bank.clock[LEARNT] <= SETTLE * size(bank) or never_forgot(bank) or probing)
+
+
+@kernel
+def heard(state: EvidenceState, table: Floats, score: Floats, arm: int, other: int, index: float, value: float) -> int:
+    """Whose choice is played: the policy's, of which it expects ``value`` and at most ``index``, or the archive's."""
+    bank, archive = state.bank, state.archive
+    mean, square = forecast_arm(state.ridge, table, other)
     width = radius_of(bank, state.rule, bank.clock[MAIN]) * math.sqrt(max(square, 0.0))
     gain, loss = max(index - mean - width, 0.0), max(score[INDEX, other] - score[INDEX, arm], 0.0)
     if not gain + loss > 0.0:
