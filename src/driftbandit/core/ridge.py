@@ -198,9 +198,10 @@ def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, 
         theta[j] += move * gain[j]
         gain[j] *= root
     for j in range(d):
-        row, a = v[j], weight * x[j]
-        for k in range(d):
-            row[k] += a * x[k]
+        if x[j] != 0.0:
+            row, a = v[j], weight * x[j]
+            for k in range(d):
+                row[k] += a * x[k]
         row, a = metric[j], sign * gain[j]
         for k in range(d):
             row[k] -= a * gain[k]

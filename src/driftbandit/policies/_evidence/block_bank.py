@@ -23,6 +23,7 @@ from driftbandit.core.blocks import (
     whole_theta,
 )
 from driftbandit.core.compile import kernel
+from driftbandit.core.linalg import times
 from driftbandit.core.ridge import (
     METRIC,
     STEPS,
@@ -173,7 +174,10 @@ def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: f
         watched = len(bank.rest) > 0 and place == bank.followed[0]
         for sign in (-1.0, 1.0):
             if sign > 0.0:
+                steps, shared_steps = blocks.tally[int(row[0]), STEPS], blocks.shared.tally[STEPS]
                 mean, square = learn_row(blocks, row, reward, weight / left[place])
+                if i < axes:  # what is given back is no reason to solve afresh
+                    blocks.tally[int(row[0]), STEPS], blocks.shared.tally[STEPS] = steps, shared_steps
             if watched:
                 count_block(blocks.mixing[int(row[0])], blocks.vector[int(row[0]), THETA], sign, bank.gram, bank.moment)
     return r - mean, 1.0 + square / left[place]
@@ -272,12 +276,10 @@ def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Flo
         for i in range(width):
             at, row = s + block * width + i, bank.mixing[k, block, i]
             mean, square = bank.vector[k, block, THETA, i], bank.matrix[k, block, METRIC, i, i]
+            times(metric, row, bank.rest)
             for j in range(s):
                 mean -= row[j] * shared[j]
-                gain = 0.0
-                for m in range(s):
-                    gain += metric[j, m] * row[m]
-                square += row[j] * gain
+                square += row[j] * bank.rest[j]
             theta[at], widths[at] = mean, radius * math.sqrt(max(square / left, 0.0))
 
 
