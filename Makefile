@@ -33,10 +33,12 @@ bench: install
 # The field's other packages, in an environment of their own; one that cannot be installed is told in the table.
 peers: .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py --out benchmarks/peers.md
+	.venv-peers/bin/python benchmarks/chooser.py --out benchmarks/chooser.md
+	.venv-peers/bin/python benchmarks/shop.py
 
-# On seeds that nothing was designed on.
+# The shop in full, on seeds that nothing was designed on: about an hour and a half of processor time.
 shop: .venv-peers/installed
-	.venv-peers/bin/python benchmarks/shop.py --seeds 11 12 13 14 15 --out benchmarks/shop.md
+	.venv-peers/bin/python benchmarks/shop.py --seeds 21 22 23 24 25 --decisions 200000 --out benchmarks/shop.md
 
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers

@@ -17,7 +17,7 @@ from driftbandit.core.sizes import at_most, demand_room
 from driftbandit.policies._base import saved as store
 from driftbandit.policies._base.decision import Decision
 from driftbandit.policies._base.leaves import Arrays, leaves, restore
-from driftbandit.policies._base.sound import cancelled, check_arms, check_range, demand
+from driftbandit.policies._base.sound import cancelled, check_range, check_rows, demand
 
 STATE = ("_given", "state", "rounds", "_waiting", "_kept")
 ALONE = "a policy belongs to one thread at a time, and another is using this one: share it under a lock, or give each its own"
@@ -27,11 +27,13 @@ class Value:
     """What makes a policy a value: the parameters it was given, its state, and the decisions that wait for a reward."""
 
     dim: int
+    blocks: int
     arm_norm: float
     state: Any
     rounds: int
     most_waiting: int
     _busy: bool
+    _entries: int
     _given: dict[str, Any]
     _waiting: dict[int, Decision]
     _kept: FixedArms | None
@@ -101,7 +103,7 @@ class Value:
             "waiting.origin": np.array([d.origin for d in waiting], np.int64),
             "waiting.round": np.array([d.round for d in waiting], np.int64),
             "waiting.index": np.array([-1 if d.index is None else d.index for d in waiting], np.int64),
-            "waiting.arm": np.array([d.arm for d in waiting]).reshape(-1, self.dim),
+            "waiting.arm": np.array([d.arm for d in waiting]).reshape(-1, self._entries),
             **({} if self._kept is None else {"kept": self._kept.rows}),
         }
         header = {"policy": type(self).__name__, "given": self._given, "rounds": self.rounds, "cancelled": self._is_cancelled()}
@@ -148,7 +150,8 @@ class Value:
         given = saved.header["given"]
         with at_most(saved.size, "what the file holds"):
             if "dim" in given:
-                demand_room("dim", 2 * (dim := validate.whole("dim", given["dim"])), dim)  # V and its inverse
+                dim, blocks, shared = (validate.whole(name, given.get(name, 1)) for name in ("dim", "blocks", "shared"))
+                demand_room("dim", 2 * dim, max(dim // blocks, shared))  # V and its inverse
             policy = cls(**given)
         rows = saved.kept(policy.dim)
         if rows is not None:
@@ -170,7 +173,7 @@ class Value:
         return {
             "waiting.round": (np.int64, (count,)),
             "waiting.index": (np.int64, (count,)),
-            "waiting.arm": (np.float64, (count, self.dim)),
+            "waiting.arm": (np.float64, (count, self._entries)),
             **owned,
         }
 
@@ -182,7 +185,7 @@ class Value:
         demand((np.diff(t) > 0).all(), "the rounds that wait are not in order")
         check_range("the arms' numbers in the decisions that wait", index, -1, validate.MOST)
         check_range("the origins of the decisions that wait", origin, 0, np.iinfo(np.int64).max)
-        check_arms("the arms that wait", arms, self.arm_norm)
+        check_rows("the arms that wait", arms, self.blocks, self.arm_norm)
         for decision in zip(t.tolist(), index.tolist(), arms, origin.tolist(), strict=True):
             if decision[0] >= self.rounds - self.most_waiting:  # version 1 waited for more
                 arm = np.array(decision[2])
