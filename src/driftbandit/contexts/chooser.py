@@ -166,16 +166,20 @@ class Chooser:
             raise ValueError(f"{path} holds a policy without a chooser: load it with Policy.load")
         policy = Policy._read(file, path)
         with saved.naming(path):
-            actions = about["features"] if about["features"] else about["actions"]
-            made = cls(
-                lambda dim: policy, actions, Context.from_dict(about["context"]), model=about["model"], places=about["places"]
-            )
-            if policy.dim != made.layout.dim:
-                raise ValueError(f"its actions and context make {made.layout.dim} columns, but its policy has {policy.dim}")
-            made.actions.removed.update(name for name in about["removed"] if name in made.actions.names)
-            for name in ("out_of_range", "_chosen", "_rewarded"):
-                getattr(made, name).update({str(key): int(count) for key, count in about[name].items()})
-            made._total.update({str(key): float(total) for key, total in about["_total"].items()})
+            return cls._made(about, policy)
+
+    @classmethod
+    def _made(cls, about: dict[str, Any], policy: Policy) -> Self:
+        """From what ``_about`` gave, and its policy."""
+        actions = about["features"] if about["features"] else about["actions"]
+        context = Context.from_dict(about["context"])
+        made = cls(lambda dim: policy, actions, context, model=about["model"], places=about["places"])
+        if policy.dim != made.layout.dim:
+            raise ValueError(f"its actions and context make {made.layout.dim} columns, but its policy has {policy.dim}")
+        made.actions.removed.update(name for name in about["removed"] if name in made.actions.names)
+        for name in ("out_of_range", "_chosen", "_rewarded"):
+            getattr(made, name).update({str(key): int(count) for key, count in about[name].items()})
+        made._total.update({str(key): float(total) for key, total in about["_total"].items()})
         return made
 
     def _about(self) -> dict[str, Any]:
