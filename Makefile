@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests reproduce bench peers shop clean
+.PHONY: install test lint tests soak reproduce bench peers shop clean
 
 install: .venv/installed
 
@@ -23,6 +23,11 @@ tests: export OPENBLAS_NUM_THREADS = 1
 tests: install
 	$(BIN)/pytest -n 2 -m 'not plain'
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
+
+# The live room's long tests: a hundred kills under load, the log cut at every byte, another processor for every policy.
+soak: export DRIFTBANDIT_SOAK = 1
+soak: install
+	$(BIN)/pytest tests/live
 
 reproduce: install
 	$(BIN)/driftbandit reproduce
