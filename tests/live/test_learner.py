@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 from driftbandit import AdaptiveUCB, Category, Chooser, Context, FixedArms, RestartUCB, StaticUCB
 from driftbandit.live import Ask, Learner, Service, Settings
@@ -23,6 +22,7 @@ from driftbandit.live.ids import new_id
 from driftbandit.live.make import Spec, make
 from driftbandit.live.records import Token
 from driftbandit.live.sqlite import SqliteJournal
+from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 pytestmark = pytest.mark.plain
 
@@ -34,9 +34,7 @@ def path() -> Iterator[Path]:
 
 
 def chooser() -> Chooser:
-    return Chooser(
-        StaticUCB, ["red", "green"], Context({"device": Category(["phone", "desktop"])}), places=4, arm_norm=1.0
-    )
+    return Chooser(StaticUCB, ["red", "green"], Context({"device": Category(["phone", "desktop"])}), places=4, arm_norm=1.0)
 
 
 def test_it_is_made_once_and_then_as_it_was(path: Path) -> None:
@@ -192,7 +190,7 @@ def test_actions_by_name(path: Path) -> None:
         for wrong in ({"devise": "phone"}, {"device": [1]}, {"device": 2**80}):
             with pytest.raises(Invalid):
                 shop.decide(wrong)
-        with pytest.raises(Invalid, match="only one left|unknown"):
+        with pytest.raises(Invalid, match=r"only one left|unknown"):
             shop.remove("red")
         assert {opinion.action for opinion in shop.explain("b").opinions} == {"blue"}
         before = bits(shop.service)
@@ -237,7 +235,7 @@ def test_a_repeat_waits_for_the_commit_of_its_first(path: Path) -> None:
 
 
 def test_the_clock_may_jump_a_day_either_way(path: Path) -> None:
-    """In a running process the wait keeps its pace; a process that starts when the clock is behind goes on from the last record."""
+    """A running process keeps its pace; one that starts when the clock is behind goes on from the last record."""
     wall, pace = Clock(1e9), Clock(0.0)
     service = opened(path, steady(wall, pace), wait=10.0)
     for k, jump in enumerate([86_400.0, -86_400.0, -86_400.0]):
@@ -355,7 +353,14 @@ def test_experiments_and_tokens_come_and_go(path: Path) -> None:
     assert again.names == ["second", "third", "shop"]
     assert again.tokens == {token.digest: token}
     again.close()
-    for wrong in (Spec(policy="Nothing", dim=2), Spec(dim=0), Spec(dim=2000), Spec(), Spec(actions=[]), Spec(dim=2, actions=["a"])):
+    for wrong in (
+        Spec(policy="Nothing", dim=2),
+        Spec(dim=0),
+        Spec(dim=2000),
+        Spec(),
+        Spec(actions=[]),
+        Spec(dim=2, actions=["a"]),
+    ):
         with pytest.raises(Invalid):
             make(wrong)
 

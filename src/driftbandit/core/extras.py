@@ -16,7 +16,6 @@ EXTRAS = {
     "msgspec": "live",
     "uvicorn": "live",
     "httpx": "live",
-    "prometheus_client": "live",
     "coba": "coba",
     "river": "river",
     "gymnasium": "gymnasium",

@@ -10,9 +10,10 @@ import numpy as np
 
 from driftbandit.core import validate
 from driftbandit.live.answers import Ask
+from driftbandit.live.choosing import ChooserPlayer
 from driftbandit.live.errors import Full, Invalid
 from driftbandit.live.experiment import Experiment
-from driftbandit.live.players import ChooserPlayer, PolicyPlayer, rows
+from driftbandit.live.players import PolicyPlayer, rows
 from driftbandit.live.records import Decided
 
 MOST_ARMS, MOST_SETS, MOST_FIELDS, LONGEST_ID = 1000, 1000, 1000, 128

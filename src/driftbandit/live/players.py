@@ -1,4 +1,4 @@
-"""What decides in an experiment, a policy or a Chooser, behind one face."""
+"""What decides in an experiment, behind one face: a policy here, a Chooser in choosing.py."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from driftbandit.contexts.chooser import Chooser
 from driftbandit.core.arms import FixedArms
 from driftbandit.core.types import Floats
 from driftbandit.live.answers import Kind, Opinion
@@ -160,53 +159,6 @@ class PolicyPlayer(Player):
 
     def to_bytes(self) -> bytes:
         return self.policy.to_bytes()
-
-
-class ChooserPlayer(Player):
-    """Fields and actions by name."""
-
-    kind: Kind = "chooser"
-
-    def __init__(self, chooser: Chooser) -> None:
-        self.chooser, self.policy = chooser, chooser.policy
-
-    def play(self, record: Decided) -> Played:
-        if record.set is not None or record.arms is not None:
-            raise Invalid("arms and set are for a policy; here a Chooser decides: give fields", "arms")
-        offered = self.chooser._offered(record.exclude)
-        choice = self.chooser.select(record.fields, exclude=record.exclude)
-        self.policy.release(choice.decision)
-        assert choice.decision.index is not None
-        return Played(choice.decision.round, choice.decision.index, offered, choice.context.tobytes())
-
-    def kept(self, record: Decided, played: Played, index: int) -> tuple[bytes | int | None, str | None]:
-        return played.context, played.offered[index]
-
-    def learn(self, entry: Entry, reward: float) -> None:
-        assert isinstance(entry.arm, bytes)
-        assert entry.label is not None
-        self.chooser.learn(entry.round, entry.label, np.frombuffer(entry.arm), reward, own=entry.own)
-
-    def opinions(self, record: Decided) -> list[Opinion]:
-        offered = self.chooser._offered(record.exclude)
-        context = self.chooser.context.encode({} if record.fields is None else record.fields)
-        return self.judged(self.chooser._arms(offered, context), offered)
-
-    def twin(self) -> "ChooserPlayer":
-        made = copy.copy(self.chooser)
-        made.policy, made.actions = copy.copy(self.policy), copy.deepcopy(self.chooser.actions)
-        for name in ("out_of_range", "_chosen", "_rewarded", "_total"):
-            setattr(made, name, getattr(self.chooser, name).copy())
-        return ChooserPlayer(made)
-
-    def offered(self) -> list[str]:
-        return self.chooser.actions.active
-
-    def columns(self) -> list[str]:
-        return self.chooser.columns
-
-    def to_bytes(self) -> bytes:
-        return self.chooser.to_bytes()
 
 
 def rows(arms: bytes, count: int) -> NDArray[np.float64]:
