@@ -1,4 +1,4 @@
-"""The durable Learner: a decision beside a bare fsync, recovery of a million records, and memory. Run it where the disk is real."""
+"""The durable Learner: a decision beside a bare fsync, recovery of a million records, memory. Run it where the disk is real."""
 
 import argparse
 import gc
