@@ -16,7 +16,7 @@ from driftbandit import AdaptiveUCB, Category, Chooser, Context, FixedArms, Rest
 from driftbandit.live import Ask, Learner, Service, Settings
 from driftbandit.live.clock import steady
 from driftbandit.live.committer import Committer
-from driftbandit.live.errors import Conflict, Damaged, Invalid, Mismatch, NotFound
+from driftbandit.live.errors import Broken, Conflict, Damaged, Invalid, Mismatch, NotFound
 from driftbandit.live.export import compact, verify
 from driftbandit.live.ids import new_id
 from driftbandit.live.make import Spec, make
@@ -231,6 +231,39 @@ def test_a_repeat_waits_for_the_commit_of_its_first(path: Path) -> None:
     committer.stop()
     assert durable[-1] > second.ticket
     assert service.reward("shop", "a", 1.0).ticket == service.reward("shop", "a", 1.0).ticket
+    service.close()
+
+
+def test_a_committer_tells_of_what_another_committed(path: Path) -> None:
+    service = opened(path)
+    told: list[int] = []
+    committer = Committer(service.commits, told.append, lambda error: None)
+    service.commits.through(service.decide("shop", "a", Ask(set="shelf")).ticket)  # a snapshot's thread does so
+    committer.wake()
+    committer.stop()
+    assert told[-1] == service.commits.next
+    service.close()
+
+
+def test_a_failed_commit_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = opened(path)
+    service.commits.through(service.commits.next - 1)
+    durable: list[int] = []
+    failed: list[Exception] = []
+
+    def full(first: int, records: list[bytes]) -> None:
+        raise Broken("no room")
+
+    monkeypatch.setattr(service.journal, "append", full)
+    service.decide("shop", "a", Ask(set="shelf"))
+    committer = Committer(service.commits, durable.append, failed.append)
+    committer.wake()
+    committer._thread.join()
+    assert ([str(error) for error in failed], durable) == (["no room"], [])
+    assert service.broken
+    again = service.decide("shop", "a", Ask(set="shelf"))  # known, but it will never be durable
+    with pytest.raises(Broken):
+        service.commits.through(again.ticket)
     service.close()
 
 

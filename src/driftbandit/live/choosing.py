@@ -18,7 +18,8 @@ class ChooserPlayer(Player):
     kind: Kind = "chooser"
 
     def __init__(self, chooser: Chooser) -> None:
-        self.chooser, self.policy = chooser, chooser.policy
+        super().__init__(chooser.policy)
+        self.chooser = chooser
 
     def play(self, record: Decided) -> Played:
         if record.set is not None or record.arms is not None:

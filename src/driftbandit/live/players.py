@@ -46,7 +46,11 @@ class ArmSet(msgspec.Struct, array_like=True):
 
 class Player(ABC):
     kind: Kind
-    policy: Policy
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        if hasattr(policy, "_warned"):
+            policy._warned = True  # its status tells; a warning made an error would break off a step
 
     @abstractmethod
     def play(self, record: Decided) -> Played:
@@ -92,7 +96,7 @@ class PolicyPlayer(Player):
     kind: Kind = "policy"
 
     def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+        super().__init__(policy)
         self.sets: dict[str, ArmSet] = {}  # as they are now
         self.versions: dict[int, ArmSet] = {}  # these, and older ones of which decisions still wait
         self._fixed: dict[int, FixedArms] = {}
