@@ -59,10 +59,11 @@ def plain_set(
     player = experiment.player
     if not isinstance(player, PolicyPlayer):
         raise Invalid(f"{experiment.name!r} has actions, not arms: a Chooser decides there", "set")
-    dim, known = player.policy.dim, player.sets.get(text("set", name, LONGEST_ID))
+    dim, known = player.entries, player.sets.get(text("set", name, LONGEST_ID))
     count, data = plain_arms(arms, dim)
     with refused("arms"):
-        player.policy.check_length(validate.longest_row("arms", made := rows(data, count)), made)
+        made = rows(data, count)[:, int(dim != player.policy.dim) :]  # an arm in a block begins with its number
+        player.policy.check_length(validate.longest_row("arms", made), made)
     names = None if labels is None else tuple(text("labels", label) for label in labels)
     if names is not None and len(set(names)) != count:
         raise Invalid(f"labels must be {count}, one for each arm and all different, got {list(names)}", "labels")

@@ -24,7 +24,7 @@ class ChooserPlayer(Player):
     def play(self, record: Decided) -> Played:
         if record.set is not None or record.arms is not None:
             raise Invalid("arms and set are for a policy; here a Chooser decides: give fields", "arms")
-        offered = self.chooser._offered(record.exclude)
+        offered = self._offered(record)
         choice = self.chooser.select(record.fields, exclude=record.exclude)
         self.policy.release(choice.decision)
         assert choice.decision.index is not None
@@ -39,9 +39,14 @@ class ChooserPlayer(Player):
         self.chooser.learn(entry.round, entry.label, np.frombuffer(entry.arm), reward, own=entry.own)
 
     def opinions(self, record: Decided) -> list[Opinion]:
-        offered = self.chooser._offered(record.exclude)
         context = self.chooser.context.encode({} if record.fields is None else record.fields)
-        return self.judged(self.chooser._arms(offered, context), offered)
+        found = {each.action: each for each in self.chooser.opinions(context)}
+        offered = enumerate(self._offered(record))
+        return [Opinion(i, name, found[name].estimate, found[name].width, found[name].score) for i, name in offered]
+
+    def _offered(self, record: Decided) -> list[str]:
+        out = set(record.exclude)
+        return [name for name in self.chooser.actions.active if name not in out]
 
     def twin(self) -> "ChooserPlayer":
         made = copy.copy(self.chooser)
@@ -51,7 +56,7 @@ class ChooserPlayer(Player):
         return ChooserPlayer(made)
 
     def offered(self) -> list[str]:
-        return self.chooser.actions.active
+        return list(self.chooser.actions.active)
 
     def columns(self) -> list[str]:
         return self.chooser.columns

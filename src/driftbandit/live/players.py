@@ -81,11 +81,13 @@ class Player(ABC):
     @abstractmethod
     def to_bytes(self) -> bytes: ...
 
+    @property
+    def entries(self) -> int:
+        """How many numbers an arm is: fewer than features where these fall into blocks."""
+        return int(getattr(self.policy, "_entries", self.policy.dim))
+
     def judged(self, arms: Floats, names: Sequence[str] | None) -> list[Opinion]:
-        estimate = self.policy.estimate()
-        means = arms @ estimate.theta
-        squares = np.einsum("ij,jk,ik->i", arms, estimate.metric, arms)
-        widths = estimate.radius * np.sqrt(np.maximum(squares, 0.0))
+        means, widths = appraised(self.policy, arms)
         parts = zip(means.tolist(), widths.tolist(), strict=True)
         return [Opinion(i, None if names is None else names[i], m, w, m + w) for i, (m, w) in enumerate(parts)]
 
@@ -124,7 +126,8 @@ class PolicyPlayer(Player):
         if record.set not in self.sets:
             raise Invalid(f"unknown set {record.set!r}: put it first", "set")
         fixed = self.fixed(self.sets[record.set].number)
-        return fixed if len(self.sets) == 1 or self.policy.fixed_only else fixed.rows
+        alone = len(self.sets) == 1 and self.entries == self.policy.dim
+        return fixed if alone or self.policy.fixed_only else fixed.rows
 
     def play(self, record: Decided) -> Played:
         if record.fields is not None or record.exclude:
@@ -163,6 +166,16 @@ class PolicyPlayer(Player):
 
     def to_bytes(self) -> bytes:
         return self.policy.to_bytes()
+
+
+def appraised(policy: Policy, arms: Floats) -> tuple[Floats, Floats]:
+    """Each arm's estimate and its width, as the next decision will see them."""
+    if hasattr(policy, "appraise"):
+        found: tuple[Floats, Floats] = policy.appraise(arms)
+        return found
+    estimate = policy.estimate()
+    squares = np.einsum("ij,jk,ik->i", arms, estimate.metric, arms)
+    return arms @ estimate.theta, estimate.radius * np.sqrt(np.maximum(squares, 0.0))
 
 
 def rows(arms: bytes, count: int) -> NDArray[np.float64]:
