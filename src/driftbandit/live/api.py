@@ -13,9 +13,8 @@ MOST_DIM = 1000
 MOST_BATCH = 1000
 LARGEST = 1e50
 
-Name = Annotated[
-    str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$", description="letters, digits, . _ -")
-]
+NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=NAME, description="letters, digits, . _ -")]
 Id = Annotated[str, Meta(min_length=1, max_length=128, description="made by the caller, so that a retry is safe")]
 Action = Annotated[str, Meta(min_length=1, max_length=128)]
 Real = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]

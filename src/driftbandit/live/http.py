@@ -4,10 +4,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import parse_qs
 
 import msgspec
 
-from driftbandit.live.problems import MEDIA_TYPE, Headers, Refused, wrong_shape
+from driftbandit.live.errors import LiveError
+from driftbandit.live.problems import MEDIA_TYPE, Headers, Refused, refusal_of, wrong_shape
+from driftbandit.live.records import Token
 from driftbandit.live.router import Route, Router
 
 log = logging.getLogger("driftbandit.live")
@@ -48,10 +51,11 @@ class Left(Exception):
 class Call:
     """One request: its path's open parts, its query and its body."""
 
-    __slots__ = ("params", "receive", "route", "scope")
+    __slots__ = ("params", "receive", "route", "scope", "token")
 
     def __init__(self, scope: Scope, receive: Receive, route: Route, params: list[str]) -> None:
         self.scope, self.receive, self.route, self.params = scope, receive, route, params
+        self.token: Token | None = None  # whose call it is, where there are tokens
 
     def header(self, name: bytes) -> bytes | None:
         for known, value in self.scope["headers"]:
@@ -59,9 +63,18 @@ class Call:
                 return bytes(value)
         return None
 
+    @property
+    def media(self) -> bytes:
+        return (self.header(b"content-type") or b"").partition(b";")[0].strip().lower()
+
+    @property
+    def lines(self) -> bool:
+        """Whether it is NDJSON."""
+        return self.media == LINES
+
     async def body(self) -> bytes:
         """All of it, if it is of a type that a browser would not send for a stranger's page, and not too long."""
-        media = (self.header(b"content-type") or b"").partition(b";")[0].strip().lower()
+        media = self.media
         if media != JSON and not (media == LINES and self.route.lines):
             allowed = "application/json" + " or application/x-ndjson" * self.route.lines
             raise Refused(415, f"the body must be {allowed}, said in Content-Type; got {media.decode('latin-1') or 'nothing'}")
@@ -90,8 +103,6 @@ class Call:
         return bytes(body)
 
     def query(self, name: str) -> str | None:
-        from urllib.parse import parse_qs
-
         return parse_qs(self.scope["query_string"].decode("latin-1")).get(name, [None])[-1]
 
 
@@ -132,6 +143,8 @@ class Door:
             return
         except Refused as refused:
             reply = refusal(refused)
+        except LiveError as error:
+            reply = refusal(refusal_of(error))
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             reply = refusal(Refused(500, "the service failed at this; its log says how"))

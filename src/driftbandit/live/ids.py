@@ -1,15 +1,12 @@
-"""Ids that clients make: UUIDv7 (RFC 9562), so that those made later sort later, and no two are the same."""
+"""Ids that sort by time (UUID version 7, RFC 9562)."""
 
 import os
 import time
-from uuid import UUID
+import uuid
 
 
 def new_id() -> str:
     """48 bits of milliseconds, 74 of chance."""
-    milliseconds = time.time_ns() // 1_000_000
-    chance = int.from_bytes(os.urandom(10))
-    number = (milliseconds & (1 << 48) - 1) << 80 | chance & (1 << 80) - 1
-    number = number & ~(0xF << 76) | 0x7 << 76  # the version
-    number = number & ~(0x3 << 62) | 0x2 << 62  # the variant
-    return str(UUID(int=number))
+    number = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10))
+    number = number & ~(0xF << 76) | 0x7 << 76
+    return str(uuid.UUID(int=number & ~(0x3 << 62) | 0x2 << 62))

@@ -5,6 +5,8 @@ from http import HTTPStatus
 
 import msgspec
 
+from driftbandit.live.errors import Conflict, Full, Invalid, LiveError, NotFound
+
 MEDIA_TYPE = b"application/problem+json"
 
 Headers = tuple[tuple[bytes, bytes], ...]
@@ -41,3 +43,17 @@ def wrong_shape(error: msgspec.ValidationError) -> Refused:
     words, _, place = str(error).partition(" - at ")
     field = place.strip("`").removeprefix("$").removeprefix(".")
     return Refused(422, words, field=field or None)
+
+
+def refusal_of(error: LiveError) -> Refused:
+    """What the service said, as HTTP says it."""
+    match error:
+        case Invalid():
+            return Refused(422, str(error), field=error.field)
+        case NotFound():
+            return Refused(404, str(error))
+        case Conflict():
+            return Refused(409, str(error))
+        case Full():
+            return come_again(429, str(error), 1)
+    return come_again(503, str(error), 5)

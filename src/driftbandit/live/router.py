@@ -6,8 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from driftbandit.live.problems import Refused
-from driftbandit.live.tokens import Right
-
+from driftbandit.live.records import Right
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,16 @@ class Route:
     answer: Any = None  # the type of what is answered, or a media type
     refusals: tuple[int, ...] = ()  # statuses of problems, besides those of every route
     query: dict[str, Any] = field(default_factory=dict)  # name → type, all optional
+    whole: bool = True  # where it concerns no single experiment: whether a token for all of them is needed
+    of_experiment: bool = field(init=False)  # whether the first open part of its path names one
     lines: bool = False  # takes NDJSON too, one answer per line
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of_experiment", self.path.startswith("/v1/experiments/{name}"))
+
+    @property
+    def name(self) -> str:
+        return self.handler.__name__
 
 
 class Router:

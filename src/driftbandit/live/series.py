@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,58 +12,76 @@ CHOSEN, REWARDED, TOTAL, SQUARES = range(4)
 INTERVAL = 1.96  # standard errors: 95 %
 
 
-class Series:
-    """``count`` buckets of ``width`` seconds; rows beyond ``actions`` share the last.
+class Table(NamedTuple):
+    """The ring, the oldest bucket first."""
 
-    Times may come a little out of order; what is older than the ring is passed over.
-    """
+    times: list[float]  # when each begins
+    sums: Floats  # (bucket, action, 4)
+    levels: Floats  # (bucket,): the last seen, NaN if none was
+    rounds: Floats  # (bucket,): the first decided in it, NaN if none was
+
+    def when(self, round: int) -> float | None:
+        """About when a round was decided; None if that was before all of this."""
+        known = np.flatnonzero(self.rounds <= round)
+        return self.times[known[-1]] if len(known) else None
+
+
+class Series:
+    """``count`` buckets of ``width`` seconds. What is older than the ring is passed over."""
 
     def __init__(self, width: float, count: int, actions: int) -> None:
         self.width, self.count = width, count
         self.sums = np.zeros((count, actions, 4))
+        self.levels, self.rounds = np.full(count, np.nan), np.full(count, np.nan)
         self.newest = -1  # the number of the newest bucket, counted from the epoch
 
-    def add(self, time: float, action: int, column: int, value: float = 1.0) -> None:
-        bucket = int(time // self.width)
-        if bucket > self.newest:
-            self._turn_to(bucket)
-        if bucket > self.newest - self.count:
-            row = self.sums[bucket % self.count, min(action, self.sums.shape[1] - 1)]
-            row[column] += value
-            if column == TOTAL:
-                row[REWARDED] += 1
-                row[SQUARES] += value * value
+    def add(self, time: float, action: int, sums: Sequence[float]) -> None:
+        if (bucket := self._at(time)) is not None:
+            self.sums[bucket, action] += sums
 
-    def _turn_to(self, bucket: int) -> None:
-        steps = min(bucket - self.newest, self.count)
-        for old in range(bucket - steps + 1, bucket + 1):
-            self.sums[old % self.count] = 0.0
-        self.newest = bucket
+    def level(self, time: float, value: float) -> None:
+        if (bucket := self._at(time)) is not None:
+            self.levels[bucket] = value
 
-    def table(self, now: float) -> "tuple[list[float], Floats]":
-        """When each bucket begins, the oldest first, and its sums (bucket, action, 4)."""
-        self._turn_to(max(self.newest, int(now // self.width)))
+    def reach(self, time: float, round: int) -> None:
+        if (bucket := self._at(time)) is not None and not self.rounds[bucket] <= round:
+            self.rounds[bucket] = round
+
+    def _at(self, time: float) -> int | None:
+        number = int(time // self.width)
+        if number > self.newest:
+            self._turn_to(number)
+        return number % self.count if number > self.newest - self.count else None
+
+    def _turn_to(self, number: int) -> None:
+        fresh = np.arange(max(self.newest + 1, number - self.count + 1), number + 1) % self.count
+        self.sums[fresh], self.levels[fresh], self.rounds[fresh] = 0.0, np.nan, np.nan
+        self.newest = number
+
+    def table(self, now: float) -> Table:
+        if int(now // self.width) > self.newest:
+            self._turn_to(int(now // self.width))
         numbers = np.arange(self.newest - self.count + 1, self.newest + 1)
-        return (numbers * self.width).tolist(), self.sums[numbers % self.count]
+        order = numbers % self.count
+        return Table((numbers * self.width).tolist(), self.sums[order], self.levels[order], self.rounds[order])
 
 
 def means(sums: Floats) -> tuple[list[float | None], list[float | None], list[float | None]]:
-    """The mean reward of each row and the ends of its 95 % interval; None where fewer than one or two rewards came."""
+    """The mean reward of each row and the ends of its 95 % interval; None where no reward came, or one."""
     n, total, squares = sums[..., REWARDED], sums[..., TOTAL], sums[..., SQUARES]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / n
-        half = INTERVAL * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1))
-    half[n < 2] = np.nan
+        half = np.where(n < 2, np.nan, INTERVAL * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)))
     return gaps(mean), gaps(mean - half), gaps(mean + half)
 
 
 def gaps(values: Floats) -> list[float | None]:
     """As JSON has it, which knows no NaN; to six digits, more than anyone can see."""
-    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.ravel()]
+    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
 
 
 class Histogram:
-    """Counts below each of some bounds, and above the last; as Prometheus wants them."""
+    """Counts up to each of some bounds, and above the last."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds, self.counts, self.total = list(bounds), [0] * (len(bounds) + 1), 0.0
@@ -70,7 +89,3 @@ class Histogram:
     def add(self, value: float) -> None:
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
-
-    @property
-    def count(self) -> int:
-        return sum(self.counts)

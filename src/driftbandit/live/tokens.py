@@ -1,77 +1,73 @@
-"""Bearer tokens: a public key by which one is found, and 256 random bits of which only the SHA-256 is kept."""
+"""Bearer tokens: 256 random bits, of which only the SHA-256 is kept, and what each gives the right to."""
 
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import get_args
 
+from driftbandit.live.errors import Invalid, NotFound
 from driftbandit.live.problems import Refused
+from driftbandit.live.records import Right, Token
 
-Right = Literal["decide", "reward", "read", "admin"]
-RIGHTS: tuple[Right, ...] = ("decide", "reward", "read", "admin")
+RIGHTS: tuple[Right, ...] = get_args(Right)
+PREFIX = b"drift_"
 CHALLENGE = ((b"www-authenticate", b"Bearer"),)
-PREFIX = "drift"
-MOST = 1000
+SOME = "*"  # in place of an experiment: any of them
 
 
-@dataclass(frozen=True)
-class Token:
-    """What is known of a token: not the token."""
-
-    key: str
-    digest: bytes  # SHA-256 of its secret
-    rights: frozenset[str]
-    experiments: frozenset[str] | None = None  # None: all
-    note: str = ""
-
-    def allows(self, right: str, experiment: str | None) -> bool:
-        """An admin of an experiment may do all there; what concerns no single experiment needs a token for all."""
-        if right not in self.rights and "admin" not in self.rights:
-            return False
-        return self.experiments is None or (experiment is not None and experiment in self.experiments)
+def draw(rights: Iterable[str], experiments: Iterable[str] | None = None, note: str = "") -> tuple[str, Token]:
+    """The token to hand out, which nobody can tell again, and what is kept of it."""
+    wanted = set(rights)
+    if not wanted or not wanted <= set(RIGHTS):
+        raise Invalid(f"rights must be some of {', '.join(RIGHTS)}, got {', '.join(sorted(wanted)) or 'none'}", "rights")
+    token = PREFIX.decode() + secrets.token_urlsafe(32)
+    kept = tuple(right for right in RIGHTS if right in wanted)
+    return token, Token(digest_of(token.encode()), kept, None if experiments is None else tuple(experiments), note)
 
 
-def make(rights: Iterable[str], experiments: Iterable[str] | None = None, note: str = "") -> tuple[str, Token]:
-    """The token to hand out, shown once, and what is kept of it."""
-    rights = frozenset(rights)
-    if not rights or not rights <= set(RIGHTS):
-        raise ValueError(f"rights must be some of {', '.join(RIGHTS)}, got {', '.join(sorted(rights)) or 'none'}")
-    key, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    named = None if experiments is None else frozenset(experiments)
-    return f"{PREFIX}_{key}_{secret}", Token(key, digest_of(secret), rights, named, note)
+def digest_of(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()
 
 
-def digest_of(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()
+def key_of(token: Token) -> str:
+    """By which people speak of a token."""
+    return token.digest.hex()[:12]
 
 
-class Guard:
-    """Who may do what. Without tokens anyone may do anything, so without tokens only this machine is listened to."""
-
-    def __init__(self, tokens: Iterable[Token] = ()) -> None:
-        self.tokens = {token.key: token for token in tokens}
-
-    def admit(self, header: bytes | None, right: str, experiment: str | None) -> None:
-        if not self.tokens:
-            return
-        token = self.known(header)
-        if token is None:
-            raise Refused(401, "a valid token is needed: send 'Authorization: Bearer drift_…'", headers=CHALLENGE)
-        if not token.allows(right, experiment):
-            where = f"experiment {experiment!r}" if experiment else "the service as a whole"
-            raise Refused(403, f"this token does not give the right to {right} in {where}")
-
-    def known(self, header: bytes | None) -> Token | None:
-        """The token that a header carries. The secret is compared in constant time, whether its key is known or not."""
-        scheme, _, sent = (header or b"").partition(b" ")
-        parts = sent.strip().decode("latin-1").split("_", 2)
-        if scheme.lower() != b"bearer" or len(parts) != 3 or parts[0] != PREFIX:
-            return None
-        token = self.tokens.get(parts[1], NOBODY)
-        same = hmac.compare_digest(digest_of(parts[2]), token.digest)
-        return token if same and token is not NOBODY else None
+def find(tokens: Mapping[bytes, Token], key: str) -> Token:
+    found = [token for token in tokens.values() if token.digest.hex().startswith(key)] if len(key) >= 12 else []
+    if len(found) != 1:
+        raise NotFound(f"there is no token with the key {key!r}: `driftbandit token list` shows their keys, of 12 digits")
+    return found[0]
 
 
-NOBODY = Token("", bytes(32), frozenset())
+def carried(tokens: Mapping[bytes, Token], header: bytes | None) -> Token | None:
+    """The token that an Authorization header carries, if it is one of these.
+
+    It is looked up by its digest, of which no caller can choose a part, and compared in constant time.
+    """
+    scheme, _, sent = (header or b"").partition(b" ")
+    if scheme.lower() != b"bearer":
+        return None
+    digest = digest_of(sent.strip())
+    token = tokens.get(digest)
+    return token if token is not None and hmac.compare_digest(token.digest, digest) else None
+
+
+def allows(token: Token, right: Right, experiment: str | None) -> bool:
+    """An admin may do all; what concerns no single experiment needs a token for all of them."""
+    if right not in token.rights and "admin" not in token.rights:
+        return False
+    return token.experiments is None or experiment is SOME or experiment in token.experiments
+
+
+def admit(tokens: Mapping[bytes, Token], header: bytes | None, right: Right, experiment: str | None) -> Token:
+    """The caller's token, if it gives this right."""
+    token = carried(tokens, header)
+    if token is None:
+        raise Refused(401, "a valid token is needed: send 'Authorization: Bearer drift_…'", headers=CHALLENGE)
+    if not allows(token, right, experiment):
+        where = f"experiment {experiment!r}" if experiment else "the service as a whole"
+        raise Refused(403, f"this token does not give the right to {right} in {where}")
+    return token
