@@ -78,19 +78,25 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
     opinions: list[Opinion]  # in the order of the arms
 
 
+Reason = Literal["score", "chance", "explored", "baseline"]  # chance: a tie, a probe, a draw, or what was learnt since
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """A decision, and what the policy thinks now of the arms that were on offer."""
 
     decision: "Found"
     opinions: list[Opinion]
-    hung_on: Literal["score", "chance", "explored", "baseline"]  # chance: a tie, a probe, a draw, or what was learnt since
+    hung_on: Reason
+
+
+State = Literal["waiting", "rewarded", "expired", "unshown"]
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an id."""
 
     answer: Answer
-    state: Literal["waiting", "rewarded", "expired", "unshown"]
+    state: State
     reward: float | None  # as gathered so far, or as learnt
     deadline: float | None  # until when it waits
     shown: bool
@@ -120,12 +126,15 @@ class Counts(msgspec.Struct):
     delay_total: float = 0.0  # from decision to reward, in seconds
 
 
+Kind = Literal["policy", "chooser"]
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """An experiment, as it is now."""
 
     name: str
     policy: str  # as the call that makes it
-    kind: Literal["policy", "chooser"]
+    kind: Kind
     dim: int
     settings: Settings
     created: float

@@ -6,7 +6,7 @@ class LiveError(Exception):
 
 
 class Invalid(LiveError, ValueError):
-    """Wrong in itself: shape, type, length, not finite. Trying it again will not help. ``field`` is what is wrong, if one is."""
+    """Wrong in itself: shape, type, length, not finite. Trying it again will not help. ``field`` is what is wrong, if known."""
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class Damaged(JournalError):
 
 
 class Mismatch(JournalError):
-    """Folded here, the journal leads to another state than it did where it was written. ``record`` is the first that shows it."""
+    """Folded here, the journal leads to another state than where it was written. ``record`` is the first that shows it."""
 
     def __init__(self, message: str, record: int) -> None:
         super().__init__(message)

@@ -48,8 +48,11 @@ class SetPut(OfExperiment, frozen=True, tag=3, array_like=True):
 class Decided(OfExperiment, frozen=True, tag=4, array_like=True):
     id: str
     asked: bytes  # a digest of all that was asked, by which a repeat is told from a conflict
-    index: int  # what was played
-    chosen: int  # what the policy chose: replay chooses again and must agree
+    index: int = -1  # what was played
+    chosen: int = -1  # what the policy chose: replay chooses again and must agree
+    round: int = -1
+    action: str | None = None  # the name of what was played, where it has one
+    chance: float | None = None  # with which it was chosen, where that is known
     set: str | None = None
     arms: tuple[int, bytes] | None = None  # how many, and as in SetPut
     fields: dict[str, Any] | None = None

@@ -1,20 +1,19 @@
 """Several experiments on one journal. One owner, no locks: each command is checked whole, applied, written, answered."""
 
-from collections.abc import Callable, Sequence
-from typing import Self
+from driftbandit.core import validate
+from driftbandit.live import records as r
+from driftbandit.live.answers import Answer, Ask, Receipt
+from driftbandit.live.asking import LONGEST_ID, plain, refused, text, written
+from driftbandit.live.entries import UNSHOWN, WAITING, Entry
+from driftbandit.live.errors import Conflict, Full
+from driftbandit.live.experiment import Experiment
+from driftbandit.live.managing import Managing
 
-from numpy.typing import ArrayLike
-
-from driftbandit.contexts.chooser import Chooser
-from driftbandit.live.answers import Answer, Ask, Explanation, Found, Preview, Receipt, Status
-from driftbandit.live.committer import Commits
-from driftbandit.live.journal import Journal
-from driftbandit.live.records import Token
-from driftbandit.live.settings import Settings
-from driftbandit.policies._base.policy import Policy
+WITNESS_EVERY = 10_000  # decisions of an experiment
+AT_ONCE = 1000  # decisions that expire in one record
 
 
-class Service:
+class Service(Managing):
     """Commands return at once with a ticket; what they did is durable when ``journal`` has committed that record.
 
     Threads must not share it: one owner (an event loop, or who holds a lock) calls everything here. ``commits``
@@ -24,104 +23,62 @@ class Service:
     A command that raises Invalid, NotFound, Conflict or Full changed nothing. After Broken, only opening again helps.
     """
 
-    commits: Commits
-    broken: bool  # a commit failed, or a step broke off: all commands raise Broken
-
-    @classmethod
-    def open(cls, journal: Journal, *, clock: Callable[[], float] | None = None, adopt: bool = False) -> Self:
-        """Recover: the latest good snapshot, then the records after it, checked against the witnesses.
-
-        adopt: take the state as it is found here, whatever a witness says (and write a snapshot of it).
-        """
-        raise NotImplementedError
-
-    # --- experiments ---------------------------------------------------------------------------------------------
-
-    def create(self, name: str, policy: Policy | Chooser, settings: Settings | None = None) -> int:
-        """A new experiment; the ticket. The policy is taken over, with what it has learnt, and is not the caller's any more.
-
-        The same again (kind, parameters, settings) is harmless; another under a taken name is a Conflict.
-        """
-        raise NotImplementedError
-
-    def delete(self, name: str) -> int:
-        """Its records stay in the journal; its name is free."""
-        raise NotImplementedError
-
-    def put_set(self, name: str, set: str, arms: ArrayLike, labels: Sequence[str] | None = None) -> int:
-        """Name an arm set, or replace one from now on; ``labels`` name its arms."""
-        raise NotImplementedError
-
-    def add_action(self, name: str, action: str, features: Sequence[float] | None = None) -> int:
-        """Of a Chooser: offer a new action, or one again that was removed."""
-        raise NotImplementedError
-
-    def remove_action(self, name: str, action: str) -> int:
-        raise NotImplementedError
-
-    # --- decisions -----------------------------------------------------------------------------------------------
-
     def decide(self, name: str, id: str, ask: Ask) -> Answer:
         """Decide, or give the answer that this id had before."""
-        raise NotImplementedError
+        experiment = self._experiment(name)
+        asked = plain(ask, experiment.player.policy.dim)
+        digest, known = asked.digest(), experiment.find(text("id", id, LONGEST_ID))
+        if known is not None:
+            if known.asked != digest:
+                raise Conflict(f"id {id!r} stands for another request already: give each decision an id of its own")
+            return known.answer(repeat=True)
+        if len(experiment.waiting) >= experiment.settings.most_waiting:
+            waiting = f"{len(experiment.waiting)} decisions of {name!r} wait for their reward, as many as may"
+            raise Full(f"{waiting} (most_waiting): reward them, or let their waits end")
+        self._write(written(experiment, self.now(), id, asked, digest))
+        if experiment.counts.decisions % WITNESS_EVERY == 0:
+            self._witness(experiment)
+        return experiment.waiting[id].answer(repeat=False)
 
     def reward(self, name: str, id: str, value: float, key: str | None = None) -> Receipt:
         """The reward of a decision. Where rewards are summed, each has a ``key`` by which it is known again."""
-        raise NotImplementedError
+        with refused("value"):
+            value = validate.reward(value)
+        experiment, entry = self._entry(name, id)
+        if key is not None:
+            key = text("key", key, LONGEST_ID)
+        entry = self._on_time(experiment, entry)
+        outcome = experiment.outcome(entry, value, key)
+        if outcome == "duplicate":
+            return Receipt(id=id, outcome=outcome, ticket=entry.last)
+        self._write(r.Rewarded(self.now(), experiment.number, id, value, key))
+        return Receipt(id=id, outcome=outcome, ticket=self._last)
 
     def shown(self, name: str, id: str) -> Receipt:
         """Word that a deferred decision was shown: its wait begins now."""
-        raise NotImplementedError
+        experiment, entry = self._entry(name, id)
+        entry = self._on_time(experiment, entry)
+        if entry.state == WAITING and entry.pending:
+            self._write(r.Shown(self.now(), experiment.number, id))
+            return Receipt(id=id, outcome="kept", ticket=self._last)
+        return Receipt(id=id, outcome="late" if entry.state == UNSHOWN else "duplicate", ticket=entry.last)
+
+    def _on_time(self, experiment: Experiment, entry: Entry) -> Entry:
+        """The entry, whose wait is ended first if it is over."""
+        if entry.state == WAITING and entry.deadline <= self.now():
+            self._write(r.Expired(self.now(), experiment.number, (entry.id,)))
+            entry = experiment.settled.get(entry.id) or entry
+        return entry
 
     def tick(self) -> int:
         """End the waits that are over, and begin a snapshot where one is due: to be called a few times per second.
 
         How many records that made.
         """
-        raise NotImplementedError
-
-    # --- questions, which change nothing -------------------------------------------------------------------------
-
-    def find(self, name: str, id: str) -> Found:
-        raise NotImplementedError
-
-    def preview(self, name: str, ask: Ask) -> Preview:
-        raise NotImplementedError
-
-    def explain(self, name: str, id: str) -> Explanation:
-        raise NotImplementedError
-
-    def status(self, name: str) -> Status:
-        raise NotImplementedError
-
-    def recent(self, name: str) -> list[Found]:
-        """The last decisions, at most 50, the newest first."""
-        raise NotImplementedError
-
-    def learner(self, name: str) -> Policy | Chooser:
-        """What decides, to read only: ``history()``, ``status()``, ``estimate()``."""
-        raise NotImplementedError
-
-    @property
-    def names(self) -> list[str]:
-        raise NotImplementedError
-
-    # --- tokens --------------------------------------------------------------------------------------------------
-
-    def make_token(self, token: Token) -> int:
-        """Know a token by its digest: the caller draws its bits, and alone sees them."""
-        raise NotImplementedError
-
-    def revoke_token(self, digest: bytes) -> int:
-        raise NotImplementedError
-
-    @property
-    def tokens(self) -> dict[bytes, Token]:
-        """By digest."""
-        raise NotImplementedError
-
-    # --- durability ----------------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Commit the rest, write a snapshot, let the journal go. After Broken it only lets the journal go."""
-        raise NotImplementedError
+        before = self.commits.next
+        for experiment in list(self.state.experiments.values()):
+            while ids := experiment.due(self.now(), AT_ONCE):
+                self._write(r.Expired(self.now(), experiment.number, ids))
+        if self.keeper.due(self.commits.next):
+            self.snapshot()
+        return self.commits.next - before

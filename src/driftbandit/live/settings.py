@@ -47,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
             if not 0.0 <= validate.real("explore", self.explore) <= 1.0:
                 raise ValueError(f"explore must lie between 0 and 1, got {self.explore}")
             for name, choices in CHOICES.items():
-                validate.choice(name, getattr(self, name), choices)
+                validate.choice(name, getattr(self, name) or choices[0], choices)
             self._check_together()
         except ValueError as error:
             raise Invalid(str(error), str(error).split()[0]) from None
@@ -65,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
 
 
 CHOICES = {
-    "learn": [None, "at-once", "deadline"],
+    "learn": ["at-once", "deadline"],
     "gather": ["first", "sum", "last"],
     "late": ["refuse", "learn"],
 }
