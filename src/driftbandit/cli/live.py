@@ -50,6 +50,7 @@ def serve(chosen: argparse.Namespace) -> None:
         skip_a_long_compilation()
     import logging
 
+    from driftbandit.cli.opened import plainly
     from driftbandit.live.app import LOCAL, App
     from driftbandit.live.server import bind, more_files, run
     from driftbandit.live.sqlite import SqliteJournal
@@ -77,7 +78,8 @@ def serve(chosen: argparse.Namespace) -> None:
         if chosen.demo:
             await entertain(app.host)
 
-    run(app, bound, ready)
+    with plainly():
+        run(app, bound, ready)
     print("driftbandit: stopped; all that was answered is in the journal", flush=True)
 
 

@@ -2,15 +2,10 @@
 
 import argparse
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from driftbandit.cli.opened import opened
 from driftbandit.cli.options import Commands
-
-if TYPE_CHECKING:
-    from driftbandit.live.service import Service
 
 RIGHTS = ("decide", "reward", "read", "admin")
 
@@ -104,20 +99,3 @@ def ask(url: str, method: str, path: str, body: dict[str, Any] | None = None) ->
             return client.ask(method, path, body)
         except ServiceError as error:
             raise OSError(f"{url}: {error}") from None
-
-
-@contextmanager
-def opened(path: str) -> "Iterator[Service]":
-    """The service in this process, for as long as it takes."""
-    from driftbandit.live.errors import JournalError
-    from driftbandit.live.service import Service
-    from driftbandit.live.sqlite import SqliteJournal
-
-    try:
-        service = Service.open(SqliteJournal(Path(path)))
-    except JournalError as error:
-        raise OSError(str(error)) from None
-    try:
-        yield service
-    finally:
-        service.close()

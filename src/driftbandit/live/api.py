@@ -36,7 +36,7 @@ class Offer(Request):
     exclude: Annotated[list[Action], Meta(max_length=MOST_ARMS)] = []  # named actions that are not on offer this time
 
 
-class Decide(Offer):
+class Decide(Offer, kw_only=True):
     """A decision to make."""
 
     id: Id
@@ -57,7 +57,7 @@ class Reward(Request):
     key: Id | None = None  # where an experiment sums several rewards: by this each is known again
 
 
-class RewardOf(Reward):
+class RewardOf(Reward, kw_only=True):
     """The same in a batch."""
 
     id: Id
