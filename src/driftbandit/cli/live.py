@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from driftbandit.cli.options import Commands, Defaults, at_least
+from driftbandit.cli.options import Commands, at_least
 
 if TYPE_CHECKING:
     from driftbandit.live.host import Host
@@ -65,7 +65,7 @@ def serve(chosen: argparse.Namespace) -> None:
         rate=chosen.rate,
         hosts=(*LOCAL, chosen.host),
         adopt=chosen.adopt,
-        check=lambda service: chosen.host in LOCAL or refuse_strangers(service, chosen.host, path),
+        check=lambda service: refuse_strangers(service, chosen.host in LOCAL, chosen.host, path),
     )
     print(f"driftbandit: opening {path}; {url}/readyz says when it serves", flush=True)
 
@@ -103,8 +103,8 @@ def shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def refuse_strangers(service: "Service", host: str, path: Path) -> None:
-    if not service.tokens:
+def refuse_strangers(service: "Service", local: bool, host: str, path: Path) -> None:
+    if not local and not service.tokens:
         raise ValueError(
             f"{host} can be reached by others, and {path} has no tokens, so anyone could do anything: make one first with "
             f"`driftbandit token make {path} --rights admin`, or listen at 127.0.0.1"

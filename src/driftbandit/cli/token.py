@@ -52,7 +52,9 @@ def make_token(chosen: argparse.Namespace) -> None:
 
     with opened(chosen.journal) as service:
         if not service.tokens and ("admin" not in chosen.rights or chosen.experiments):
-            raise ValueError("the first token must be one with --rights admin for all experiments, or nobody could make another")
+            raise ValueError(
+                "the first token must be one with --rights admin for all experiments, or nobody could make another"
+            )
         text, token = draw(**wanted)
         service.commits.through(service.make_token(token))
         print(text)

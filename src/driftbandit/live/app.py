@@ -93,6 +93,8 @@ class App:
         if route.right is None:
             return
         self.host.admit_any()
+        if route.body is not None or route.method == "DELETE":
+            self.host.admit_writing()
         known = self.host.service.tokens
         if not known:
             self._admit_neighbour(call)

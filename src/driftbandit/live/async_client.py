@@ -98,7 +98,7 @@ class AsyncClient:
         if len(self._offline) > MOST_OFFLINE:
             self._offline.popitem(last=False)
         named = {"action": fallback} if isinstance(fallback, str) else {"index": fallback}
-        return Decided(id=id, offline=True, **named)  # type: ignore[arg-type]
+        return Decided(id=id, offline=True, **named)
 
     async def reward(self, experiment: str, id: str, reward: float) -> None:
         """Put a reward into the queue; it is sent with others, and again until it is acknowledged."""

@@ -93,7 +93,7 @@ class Board:
         self._sums.clear()
         self._rounds.clear()
 
-    def names(self, used: "np.ndarray[Any, Any]") -> list[tuple[str, int]]:
+    def names(self, used: Any) -> list[tuple[str, int]]:
         """Of the actions, and of their places; the others, if there are any."""
         known = list(self.places.items())
         return [*known, (OTHERS, MOST_ACTIONS)] if used[MOST_ACTIONS] else known

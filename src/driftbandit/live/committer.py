@@ -72,7 +72,7 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        last, pause = 0, threading.Event()
+        last, told, pause = 0, self.commits.durable, threading.Event()
         try:
             while not (self._stopping and not self.commits.waiting):
                 if not self.commits.waiting:
@@ -81,7 +81,8 @@ class Committer:
                 if last > 1 and not self._stopping:
                     pause.wait(GATHER)
                 last = self.commits.commit()
-                if last:
-                    self._durable(self.commits.durable)
+                if self.commits.durable > told:  # by this commit or by another thread's
+                    told = self.commits.durable
+                    self._durable(told)
         except Broken as error:
             self._failed(error)

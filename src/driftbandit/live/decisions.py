@@ -135,14 +135,18 @@ async def several(call: Call, line: "msgspec.json.Decoder[T]", whole: Callable[[
     lines = [part for part in body.split(b"\n") if part.strip()]
     if not 1 <= len(lines) <= api.MOST_BATCH:
         raise Refused(422, f"a batch must hold 1 to {api.MOST_BATCH} lines, got {len(lines)}")
-    return [decoded_line(line, part) for part in lines]
+    found: list[T | Refused] = []
+    for part in lines:
+        found.append(decoded_line(line, part))
+    return found
 
 
 def decoded_line(decoder: "msgspec.json.Decoder[T]", line: bytes) -> T | Refused:
     try:
-        return decode(decoder, line)
+        found: T = decode(decoder, line)
     except Refused as refused:
         return refused
+    return found
 
 
 def each(wanted: T | Refused, do: Callable[[T], api.Result]) -> api.Result:

@@ -79,7 +79,7 @@ class Experiments:
 
     async def add_action(self, call: Call) -> Reply:
         asked = decode(NEW_ACTION, await call.body())
-        return await self.done(self.host.service.add_action(*call.params, asked.features))
+        return await self.done(self.host.service.add_action(call.params[0], call.params[1], asked.features))
 
     async def remove_action(self, call: Call) -> Reply:
         return await self.done(self.host.service.remove_action(*call.params))

@@ -44,7 +44,6 @@ class Host:
     def start(self, service: Service) -> None:
         """Take over a service that has recovered."""
         self.loop, self.service = asyncio.get_running_loop(), service
-        self.durable = self.service.commits.durable
         self.committer = Committer(self.service.commits, self._committed, self._broke)
         self.pulse = self.loop.create_task(self._beat())
         self.not_ready = None
@@ -52,9 +51,9 @@ class Host:
     # --- durable answers -----------------------------------------------------------------------------------------
 
     def commit(self, ticket: int) -> "asyncio.Future[None]":
-        """What to await until this record is durable. A repeat may name an earlier record, and waits no longer than the last."""
+        """What to await until this record is durable; a repeat that names an earlier one waits no longer than the last."""
         future = self.loop.create_future()
-        if ticket < self.durable:
+        if ticket < self.service.commits.durable:
             future.set_result(None)
         elif self.fault:
             future.set_exception(come_again(503, str(self.fault), 5))
@@ -68,7 +67,6 @@ class Host:
         self.loop.call_soon_threadsafe(self._release, durable)
 
     def _release(self, durable: int) -> None:
-        self.durable = durable
         waiting = self._waiting
         while waiting and waiting[0][0] < durable:
             future = waiting.popleft()[1]
@@ -100,6 +98,8 @@ class Host:
     def admit_any(self) -> None:
         if self.not_ready is not None:
             raise come_again(503, self.not_ready, 1)
+
+    def admit_writing(self) -> None:
         if self.behind:
             raise come_again(503, f"the journal is more than {BEHIND} s behind", 1)
 
@@ -131,7 +131,7 @@ class Host:
         """Behind, if what was asked half a second ago is not durable yet."""
         now, marks = time.monotonic(), self._marks
         marks.append((now, self.service.commits.next))
-        while marks and marks[0][1] <= self.durable:
+        while marks and marks[0][1] <= self.service.commits.durable:
             marks.popleft()
         self.behind = bool(marks) and now - marks[0][0] > BEHIND
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
 
@@ -15,9 +15,10 @@ from driftbandit.live.router import Route, Router
 
 log = logging.getLogger("driftbandit.live")
 
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
+Message = MutableMapping[str, Any]
+Scope = Message
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 T = TypeVar("T")
 
 JSON, LINES, TEXT = b"application/json", b"application/x-ndjson", b"text/plain; charset=utf-8"
@@ -103,7 +104,8 @@ class Call:
         return bytes(body)
 
     def query(self, name: str) -> str | None:
-        return parse_qs(self.scope["query_string"].decode("latin-1")).get(name, [None])[-1]
+        found = parse_qs(self.scope["query_string"].decode("latin-1"), keep_blank_values=True).get(name)
+        return found[-1] if found else None
 
 
 def too_large() -> Refused:

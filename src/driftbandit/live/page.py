@@ -3,8 +3,8 @@
 from functools import cache
 from importlib.resources import files
 
-from driftbandit.live.http import Call, Headers, Reply
-from driftbandit.live.problems import Refused
+from driftbandit.live.http import Call, Reply
+from driftbandit.live.problems import Headers, Refused
 
 MEDIA = {
     ".html": b"text/html; charset=utf-8",

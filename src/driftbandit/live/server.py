@@ -72,8 +72,9 @@ class Server(uvicorn.Server):
     def _close_slow(self, now: float) -> None:
         """Connections that have waited for a request, or for its body, for too long. uvicorn knows no such limits."""
         since: dict[Any, tuple[object, float]] = {}
-        for connection in self.server_state.connections:
-            cycle: Any = connection.cycle
+        open_now: set[Any] = {*self.server_state.connections}
+        for connection in open_now:
+            cycle = connection.cycle
             between = cycle is None or cycle.response_complete
             if not between and not cycle.more_body:
                 continue  # it is our turn
