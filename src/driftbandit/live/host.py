@@ -121,7 +121,7 @@ class Host:
                 looked = time.monotonic()
                 self.full = shutil.disk_usage(self.folder).free < RESERVE
             try:
-                if self.service.tick():
+                if self.service.tick() or self.service.commits.waiting:
                     self.committer.wake()
             except LiveError:
                 log.exception("waits could not be ended")
