@@ -19,6 +19,7 @@ class Commits:
         self.next = journal.end  # the number that the next record gets
         self.durable = journal.end  # records before this one are in the journal
         self._gathered: deque[bytes] = deque()  # the owner appends, who commits takes from the other end
+        self._failed: Broken | None = None  # what was taken from the gathered then is nowhere
         self._lock = threading.Lock()  # one commits at a time
 
     def append(self, record: bytes) -> int:
@@ -30,16 +31,27 @@ class Commits:
     def commit(self) -> int:
         """Commit what has gathered; how many records."""
         with self._lock:
+            if self._failed is not None:
+                raise Broken(str(self._failed))
             group = [self._gathered.popleft() for _ in range(min(len(self._gathered), MOST))]
-            if group:
-                self.journal.append(self.durable, group)
-                self.durable += len(group)
+            try:
+                if group:
+                    self.journal.append(self.durable, group)
+            except Broken as error:
+                self._failed = error
+                raise
+            self.durable += len(group)
             return len(group)
 
     def through(self, ticket: int) -> None:
         """Return when this record is durable: by another thread's commit, else by one's own."""
         while self.durable <= ticket:
             self.commit()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a commit has failed: nothing will be durable any more."""
+        return self._failed is not None
 
     @property
     def waiting(self) -> int:
