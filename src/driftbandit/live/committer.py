@@ -1,6 +1,7 @@
 """Group commit: many records, one fsync. Whoever needs its record durable commits all that have gathered."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -84,14 +85,14 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        last, told, pause = 0, self.commits.durable, threading.Event()
+        last, told = 0, self.commits.durable
         try:
             while not (self._stopping and not self.commits.waiting):
                 if not self.commits.waiting:
                     self._wake.wait()
                     self._wake.clear()
                 if last > 1 and not self._stopping:
-                    pause.wait(GATHER)
+                    time.sleep(GATHER)
                 last = self.commits.commit()
                 if self.commits.durable > told:  # by this commit or by another thread's
                     told = self.commits.durable
