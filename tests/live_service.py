@@ -1,5 +1,7 @@
 """What the tests of the live room share: a clock to move by hand, arms, a service on a file, a load to be killed under."""
 
+import os
+import sys
 import threading
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,7 +28,12 @@ class Clock:
 
 def opened(path: Path, clock: Any = None, **settings: Any) -> Service:
     """A service with one experiment "shop" that has one set "shelf"."""
-    service = Service.open(SqliteJournal(path), clock=Clock() if clock is None else clock)
+    journal = SqliteJournal(path)
+    try:
+        service = Service.open(journal, clock=Clock() if clock is None else clock)
+    except Exception:
+        journal.close()
+        raise
     if "shop" not in service.names:
         service.create("shop", StaticUCB(2), Settings(**settings))
         service.put_set("shop", "shelf", ARMS)
@@ -87,3 +94,20 @@ def fill_disk(path: str, acknowledged: Connection, size: int) -> None:
         learner.decide(ARMS, id="after")
     except Exception as error:
         acknowledged.send(("still", type(error).__name__, "", 0))
+
+
+def talk(path: str, life: str, count: int) -> None:
+    """Decide so often, saying what was acknowledged, and how it ended if something failed."""
+    try:
+        learner = Learner.open(path, StaticUCB(2))
+        for k in range(count):
+            answer = learner.decide(ARMS, id=f"{life}-{k}")
+            print("decided", answer.id, answer.index, answer.round, flush=True)
+    except Exception as error:
+        print("stopped", type(error).__name__, flush=True)
+        os._exit(3)  # what is broken stays as it is
+    learner.close()
+
+
+if __name__ == "__main__":
+    talk(sys.argv[1], sys.argv[2], int(sys.argv[3]))

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 from driftbandit import __version__
 from driftbandit.live import records as r
-from driftbandit.live.asking import refused
 from driftbandit.live.clock import steady
 from driftbandit.live.committer import Commits
 from driftbandit.live.entries import Entry
@@ -56,13 +55,12 @@ class Writing:
         place = self.state.place
         self._torn = True  # until it is seen to the end, whatever interrupts
         try:
-            with refused("arms"):
-                record = self.state.apply(record)
+            record = self.state.apply(record)
             self.commits.append(r.encode(record))
             self._torn = False
-        except Invalid:  # a policy refuses before it changes anything
+        except ValueError as error:  # a policy refuses before it changes anything
             self._torn = not (isinstance(record, r.Decided) and self.state.place == place)
-            raise
+            raise error if isinstance(error, Invalid) else Invalid(str(error), "arms") from None
         return record
 
     @property
