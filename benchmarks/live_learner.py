@@ -52,7 +52,9 @@ def decide_beside_fsync(folder: Path, policy: Any, dim: int, count: int, rounds:
     for name, times in taken.items():
         print(f"{name:8} median {1e3 * statistics.median(times):.2f} ms, mean {1e3 * statistics.mean(times):.2f} ms")
     middle_ratio = statistics.median(taken["decide"]) / statistics.median(taken["fsync"])
-    print(f"decide / fsync: {middle_ratio:.2f} by medians, {sum(taken['decide']) / sum(taken['fsync']):.2f} by means (aim ≤ 1.3)")
+    print(
+        f"decide / fsync: {middle_ratio:.2f} by medians, {sum(taken['decide']) / sum(taken['fsync']):.2f} by means (aim ≤ 1.3)"
+    )
 
 
 def fill(service: Service, policy: Any, dim: int, count: int, decisions: int) -> None:

@@ -34,9 +34,7 @@ def path() -> Iterator[Path]:
 
 
 def chooser() -> Chooser:
-    return Chooser(
-        StaticUCB, ["red", "green"], Context({"device": Category(["phone", "desktop"])}), places=4, arm_norm=1.0
-    )
+    return Chooser(StaticUCB, ["red", "green"], Context({"device": Category(["phone", "desktop"])}), places=4, arm_norm=1.0)
 
 
 def test_it_is_made_once_and_then_as_it_was(path: Path) -> None:
@@ -355,7 +353,14 @@ def test_experiments_and_tokens_come_and_go(path: Path) -> None:
     assert again.names == ["second", "third", "shop"]
     assert again.tokens == {token.digest: token}
     again.close()
-    for wrong in (Spec(policy="Nothing", dim=2), Spec(dim=0), Spec(dim=2000), Spec(), Spec(actions=[]), Spec(dim=2, actions=["a"])):
+    for wrong in (
+        Spec(policy="Nothing", dim=2),
+        Spec(dim=0),
+        Spec(dim=2000),
+        Spec(),
+        Spec(actions=[]),
+        Spec(dim=2, actions=["a"]),
+    ):
         with pytest.raises(Invalid):
             make(wrong)
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from driftbandit.live.entries import Entry
-from driftbandit.live.series import CHOSEN, REWARDED, SQUARES, TOTAL, Histogram, Series, gaps, means
+from driftbandit.live.series import CHOSEN, REWARDED, SQUARES, TOTAL, Histogram, Series, gaps, means, pooled
 
 MOST_ACTIONS = 32  # shown one by one; the rest together
 OTHERS = "others"
@@ -102,7 +102,8 @@ class Board:
         series = self.series[span]
         table = series.table(time.time())
         sums = table.sums
-        mean, low, high = means(sums.sum(axis=1))
+        variance = pooled(sums)
+        mean, low, high = means(sums.sum(axis=1), variance)
         return History(
             span=span,
             width=series.width,
@@ -114,12 +115,12 @@ class Board:
             high=high,
             memory=gaps(table.levels),
             restarts=[Restart(round, table.when(round)) for round in restarts],
-            actions=[over_time(name, sums[:, place]) for name, place in self.names(sums.any(axis=(0, 2)))],
+            actions=[over_time(name, sums[:, place], variance) for name, place in self.names(sums.any(axis=(0, 2)))],
         )
 
 
-def over_time(name: str, sums: Any) -> ActionHistory:
-    return ActionHistory(name, whole(sums[:, CHOSEN]), *means(sums))
+def over_time(name: str, sums: Any, variance: float) -> ActionHistory:
+    return ActionHistory(name, whole(sums[:, CHOSEN]), *means(sums, variance))
 
 
 def whole(values: Any) -> list[int]:

@@ -79,7 +79,9 @@ class Call:
         media = self.header(b"content-type")
         if media != JSON and (media := self.media) != JSON and not (media == LINES and self.route.lines):
             allowed = "application/json" + " or application/x-ndjson" * self.route.lines
-            raise Refused(415, f"the body must be {allowed}, said in Content-Type; got {(media or b'nothing').decode('latin-1')}")
+            raise Refused(
+                415, f"the body must be {allowed}, said in Content-Type; got {(media or b'nothing').decode('latin-1')}"
+            )
         message = await self.receive()
         body = message.get("body", b"")
         if message.get("more_body"):
@@ -138,7 +140,10 @@ class Door:
         if scope["type"] != "http":
             return
         try:
-            reply = await self.answer(scope, receive)
+            route, params = self.router.find(scope["method"], scope["raw_path"])
+            call = Call(scope, receive, route, params)
+            self.admit(call)
+            reply = await route.handler(call)
             if type(reply) is Stream:
                 await pour(reply, receive, send)
                 return
@@ -153,12 +158,6 @@ class Door:
             reply = refusal(Refused(500, "the service failed at this; its log says how"))
         await send({"type": START, "status": reply.status, "headers": headers_of(reply)})
         await send({"type": BODY, "body": reply.body})
-
-    async def answer(self, scope: Scope, receive: Receive) -> Any:
-        route, params = self.router.find(scope["method"], scope["raw_path"])
-        call = Call(scope, receive, route, params)
-        self.admit(call)
-        return await route.handler(call)
 
 
 def headers_of(reply: Reply) -> list[tuple[bytes, bytes]]:

@@ -66,12 +66,23 @@ class Series:
         return Table((numbers * self.width).tolist(), self.sums[order], self.levels[order], self.rounds[order])
 
 
-def means(sums: Floats) -> tuple[list[float | None], list[float | None], list[float | None]]:
-    """The mean reward of each row and the ends of its 95 % interval; None where no reward came, or one."""
+def pooled(sums: Floats) -> float:
+    """The variance of all rewards in a table."""
+    n, total, squares = sums[..., REWARDED].sum(), sums[..., TOTAL].sum(), sums[..., SQUARES].sum()
+    return max(float(squares / n - (total / n) ** 2), 0.0) if n else 0.0
+
+
+def means(sums: Floats, variance: float) -> tuple[list[float | None], list[float | None], list[float | None]]:
+    """The mean reward of each row and the ends of its 95 % interval; None where no reward came.
+
+    A row's own variance counts together with one reward of the ``variance`` of all, since where few rewards came, and by
+    chance the same, its own says nothing.
+    """
     n, total, squares = sums[..., REWARDED], sums[..., TOTAL], sums[..., SQUARES]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / n
-        half = np.where(n < 2, np.nan, INTERVAL * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)))
+        own = np.maximum(squares - n * mean**2, 0.0)
+        half = INTERVAL * np.sqrt((own + variance) / n / n)
     return gaps(mean), gaps(mean - half), gaps(mean + half)
 
 

@@ -10,7 +10,7 @@ from driftbandit.contexts.chooser import Chooser
 from driftbandit.live.answers import Found, Opinion, Status
 from driftbandit.live.board import Board
 from driftbandit.live.errors import NotFound
-from driftbandit.live.series import CHOSEN, REWARDED, gaps, means
+from driftbandit.live.series import CHOSEN, REWARDED, gaps, means, pooled
 from driftbandit.live.service import Service
 
 MINUTE = 12  # buckets of the finest series
@@ -127,7 +127,8 @@ def live(service: Service, name: str, board: Board, explanations: Explanations) 
     status, now = service.status(name), time.time()
     series = board.series["30m"]
     sums = series.table(now).sums
-    minute = sums[-MINUTE:].sum(axis=(0, 1)) / (MINUTE * series.width)
+    age = min(MINUTE * series.width, max(now - status.created, series.width))
+    minute = sums[-MINUTE:].sum(axis=(0, 1)) / age
     counts = board.delays.counts
     return Live(
         now=now,
@@ -143,7 +144,7 @@ def live(service: Service, name: str, board: Board, explanations: Explanations) 
 
 def actions(board: Board, sums: Any) -> list[ActionNow]:
     total = max(float(sums[:, CHOSEN].sum()), 1.0)
-    mean, low, high = means(sums)
+    mean, low, high = means(sums, pooled(sums))
     return [
         ActionNow(
             action=name,
