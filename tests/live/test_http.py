@@ -382,7 +382,7 @@ def test_what_the_page_shows_is_there_again_after_a_restart(tmp_path: Path) -> N
         assert sum(one["rewards"] for one in status["actions"]) == 10
         assert sum(status["delays"]["counts"]) == 10
         assert [one["id"] for one in status["recent"]] == [f"a{k}" for k in reversed(range(20))]
-        assert all(one["opinions"] for one in status["recent"][:1])
+        assert all([opinion["index"] for opinion in one["opinions"]] == [0, 1, 2] for one in status["recent"])
         assert len(status["features"]) == 2
         assert status["experiment"]["counts"]["decisions"] == 20
 
