@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests soak reproduce bench peers shop clean
+.PHONY: install test lint tests soak reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -34,6 +34,12 @@ reproduce: install
 
 bench: install
 	$(BIN)/python benchmarks/bench.py
+
+# Needs wrk (Debian: apt-get install wrk).
+bench-live: export OPENBLAS_NUM_THREADS = 1
+bench-live: install
+	$(BIN)/python benchmarks/live.py --out benchmarks/live.md
+	$(BIN)/python benchmarks/live_learner.py
 
 # The field's other packages, in an environment of their own; one that cannot be installed is told in the table.
 peers: .venv-peers/installed

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -39,6 +40,21 @@ class Plain(NamedTuple):
             raise Invalid(f"fields must be text and numbers that can be written: {error}", "fields") from None
 
 
+def asked(ask: Ask, dim: int) -> tuple[Plain, bytes]:
+    """What was asked in plain types, and its digest."""
+    if ask.arms is None and ask.fields is None and ask.baseline is None and not ask.exclude and type(ask.set) is str:
+        return asked_of_set(ask.set, bool(ask.deferred))
+    told = plain(ask, dim)
+    return told, told.digest()
+
+
+@lru_cache(maxsize=10_000)
+def asked_of_set(name: str, deferred: bool) -> tuple[Plain, bytes]:
+    """The same whenever it is asked."""
+    told = Plain(name, None, None, (), None, deferred)
+    return told, told.digest()
+
+
 def plain(ask: Ask, dim: int) -> Plain:
     arms = None if ask.arms is None else plain_arms(ask.arms, dim)
     if arms is not None and ask.set is not None:
@@ -62,7 +78,7 @@ def plain_set(
     dim, known = player.entries, player.sets.get(text("set", name, LONGEST_ID))
     count, data = plain_arms(arms, dim)
     with refused("arms"):
-        made = rows(data, count)[:, int(dim != player.policy.dim) :]  # an arm in a block begins with its number
+        made = rows(data, count)[:, int(not player.whole) :]  # an arm in a block begins with its number
         player.policy.check_length(validate.longest_row("arms", made), made)
     names = None if labels is None else tuple(text("labels", label) for label in labels)
     if names is not None and len(set(names)) != count:

@@ -49,6 +49,8 @@ class Player(ABC):
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
+        self.entries = int(getattr(policy, "_entries", policy.dim))  # of an arm: fewer than features where there are blocks
+        self.whole = self.entries == policy.dim
         if hasattr(policy, "_warned"):
             policy._warned = True  # its status tells; a warning made an error would break off a step
 
@@ -80,11 +82,6 @@ class Player(ABC):
 
     @abstractmethod
     def to_bytes(self) -> bytes: ...
-
-    @property
-    def entries(self) -> int:
-        """How many numbers an arm is: fewer than features where these fall into blocks."""
-        return int(getattr(self.policy, "_entries", self.policy.dim))
 
     def judged(self, arms: Floats, names: Sequence[str] | None) -> list[Opinion]:
         means, widths = appraised(self.policy, arms)
@@ -126,7 +123,7 @@ class PolicyPlayer(Player):
         if record.set not in self.sets:
             raise Invalid(f"unknown set {record.set!r}: put it first", "set")
         fixed = self.fixed(self.sets[record.set].number)
-        alone = len(self.sets) == 1 and self.entries == self.policy.dim
+        alone = len(self.sets) == 1 and self.whole
         return fixed if alone or self.policy.fixed_only else fixed.rows
 
     def play(self, record: Decided) -> Played:
