@@ -21,7 +21,8 @@ class ActionHistory(msgspec.Struct):
 
     action: str
     decisions: list[int]
-    mean: list[float | None]  # of the rewards that were learnt in the bucket
+    rewards: list[int]  # that were learnt in the bucket
+    mean: list[float | None]  # of these
     low: list[float | None]  # its 95 % interval
     high: list[float | None]
 
@@ -119,7 +120,7 @@ class Board:
 
 
 def over_time(name: str, sums: Any) -> ActionHistory:
-    return ActionHistory(name, whole(sums[:, CHOSEN]), *means(sums))
+    return ActionHistory(name, whole(sums[:, CHOSEN]), whole(sums[:, REWARDED]), *means(sums))
 
 
 def whole(values: Any) -> list[int]:
