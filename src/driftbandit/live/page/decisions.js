@@ -11,7 +11,7 @@ const REASONS = {
   score: "It had the highest score: its estimate, and how far that may be off, added up.",
   chance: "Another has the highest score now: this was a tie, a probe or a draw, or rewards that came since changed the scores.",
   explored: "It was drawn evenly from all, to explore.",
-  baseline: "It was the caller's own choice.",
+  baseline: "It was the caller’s own choice.",
 };
 
 const rows = new Map(); // by id: { row, detail, cells }
@@ -146,7 +146,7 @@ function opinionsOf(opinions, decision) {
       make("td", { class: "number" }, fixed(opinion.score, 3), opinion.score === best ? make("span", { class: "best" }, " highest") : null),
     );
   const heads = [["Action"], [""], ["Estimate", 1], ["Width", 1], ["Score", 1]];
-  const head = heads.map(([title, right]) => make(title ? "th" : "td", { scope: title ? "col" : null, class: right ? "number" : "bars" }, title));
+  const head = heads.map(([title, right]) => make(title ? "th" : "td", { scope: title ? "col" : null, class: right ? "number" : title ? null : "bars" }, title));
   const ranked = opinions.toSorted((one, other) => other.score - one.score);
   return make("table", { class: "opinions" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...ranked.map(line)));
 }

@@ -84,7 +84,7 @@ async function follow(signal, well) {
   await enlist(signal);
   if (chosen === null) {
     nothing();
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await new Promise((resolve) => setTimeout(resolve, 2000));
     return;
   }
   const name = chosen;
@@ -93,8 +93,9 @@ async function follow(signal, well) {
     well();
     known.live = live;
     if (performance.now() >= due) {
-      due = performance.now() + OFTEN[span];
+      due = Infinity; // until this one is there
       known.history = await history(name, span, signal).catch(() => known.history);
+      due = performance.now() + (known.history?.rewards.some(Boolean) ? OFTEN[span] : 500); // what is new is shown at once
       if (!signal.aborted && !paused && known.history) charts();
     }
     if (!signal.aborted) now();

@@ -19,7 +19,6 @@ export function render(view) {
   for (const element of [plot.element, restarts, numbers]) element.hidden = !known;
   nothing.hidden = known;
   say(nothing, `${live.experiment.policy} does not tell how much it remembers; AdaptiveUCB and DetectUCB do.`);
-  say(byId("memory-lead"), known ? "Rewards that the policy still goes by. A dashed line: it found them outdated and began anew." : "");
   if (!known) return;
   const highest = Math.max(1, ...history.memory);
   const from = history.memory.findIndex((level) => level !== null);
@@ -31,6 +30,7 @@ export function render(view) {
     bin: history.width,
     data: [history.times.slice(from), history.memory.slice(from)],
     series: [{ stroke: colour("line"), width: 2, fill: faint(colour("line"), 0.14), spanGaps: true, points: { show: false } }],
+    idle: "Rewards that the policy goes by. A dashed line: it found older ones outdated and began anew.",
     axes: { values: (_, splits) => splits.map((split) => (split % 1 ? "" : count(split))) },
     hooks: { draw: [(chart) => marks(chart, last.history.restarts)] },
     read: (k) => (plot.plot.data[1][k] === null ? "not known" : counted(Math.round(plot.plot.data[1][k]), "reward")),

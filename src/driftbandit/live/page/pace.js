@@ -2,7 +2,7 @@
 
 import { byId, folded, make, table } from "./dom.js";
 import { Plot, colour } from "./plot.js";
-import { atTime, number } from "./words.js";
+import { atTime, number, tick } from "./words.js";
 
 const plot = new Plot(210);
 const key = make(
@@ -19,7 +19,7 @@ let place = null;
 
 export function render(view) {
   last = view;
-  if (!place) (place = byId("pace")).append(key, plot.element, numbers);
+  if (!place) (place = byId("pace")).append(plot.element, key, numbers);
   const { bins, live } = view;
   const decisions = rate(bins, bins.all.decisions);
   const rewards = rate(bins, bins.all.rewards.map((point) => point.n));
@@ -34,7 +34,8 @@ export function render(view) {
       { stroke: colour("line"), width: 2, points: { show: false } },
       { stroke: colour("other"), width: 2, dash: [6, 4], points: { show: false } },
     ],
-    axes: { values: (_, splits) => splits.map(number) },
+    idle: "Per second. A reward counts when the policy learns it.",
+    axes: { values: (_, splits) => splits.map(tick) },
     read: (k) => `${number(decisions[k])} decisions, ${number(rewards[k])} rewards per second`,
   });
   numbers.refresh();

@@ -1,4 +1,4 @@
-// One chart: uPlot in the house's colours, as wide as its place, with a line of words for what is under the pointer.
+// One chart: uPlot in the house's colours, as wide as its place, under a line of words that tells what is under the pointer.
 
 import { make, say } from "./dom.js";
 import { atTime } from "./words.js";
@@ -15,19 +15,19 @@ export const colourOf = (place) => colour(`action-${1 + (place % COLOURS)}`);
 export const faint = (shade, share) => shade + Math.round(255 * share).toString(16).padStart(2, "0");
 
 export class Plot {
-  /** `label` says in words what the picture shows; `read(k)` what there is at the k-th time. */
   constructor(height) {
     this.height = height;
-    this.readout = make("p", { class: "readout", "aria-hidden": "true" });
+    this.readout = make("p", { class: "lead" });
     this.holder = make("div", { class: "plot", role: "img" });
-    this.element = make("div", { class: "chart" }, this.holder, this.readout);
+    this.element = make("div", { class: "chart" }, this.readout, this.holder);
     this.x = [0, 1];
     this.y = [0, 1];
     new ResizeObserver(() => this.fit()).observe(this.holder);
   }
 
-  /** Made anew only where `shape` or the theme is another: else the numbers alone are exchanged. */
-  show({ shape, label, x, y, bin, data, series, bands, axes = {}, hooks = {}, padding, read, idle = "" }) {
+  /** `label` says in words what the picture shows, `read(k)` what there is at the k-th time, `idle` what to say else.
+   *  The chart is made anew only where `shape` or the theme is another: else the numbers alone are exchanged. */
+  show({ shape, label, x, y, bin, data, series, bands, axes = {}, hooks = {}, padding, read, idle }) {
     Object.assign(this, { x, y, bin, read, idle });
     this.holder.setAttribute("aria-label", label);
     const key = JSON.stringify([shape, document.documentElement.dataset.theme]);

@@ -1,7 +1,7 @@
 // Rewards put together: buckets into bins wide enough to say something, bins into means with intervals.
 
 const SURE = 1.96; // standard errors: 95 %
-const ENOUGH = 25; // rewards of the busiest action in a bin
+const ENOUGH = 60; // rewards of the busiest action in a bin
 const BINS = { "30m": [1, 2, 4, 6, 12, 24, 60], "7d": [1, 2, 4, 12, 24, 48] }; // buckets per bin
 
 /** What the server summed, from what it tells: count, total, squares. */

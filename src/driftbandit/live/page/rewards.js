@@ -2,9 +2,11 @@
 
 import { byId, folded, make, say, table } from "./dom.js";
 import { Plot, colour, colourOf, faint, roomy } from "./plot.js";
-import { atTime, counted, lasting, number, percent } from "./words.js";
+import { add, summary, sums } from "./pool.js";
+import { atTime, counted, lasting, number, percent, tick } from "./words.js";
 
 const FIRST = 6; // actions shown until all are asked for
+const LEAST = 16; // rewards in a point that is drawn: steps with fewer go together with the next
 
 const panels = new Map();
 let all = false;
@@ -17,13 +19,16 @@ export function render(view) {
   last = view;
   const { bins, ranked } = view;
   const shown = all ? ranked : ranked.slice(0, FIRST);
-  say(byId("reward-lead"), `Mean reward in steps of ${lasting(bins.step)}. The shaded band is the 95 % interval; the grey line is the mean of all decisions.`);
-  const y = scaleOf([bins.all, ...shown]);
-  const wanted = [panelOf("all:", view, y, null), ...shown.map((action) => panelOf(action.name, view, y, action))];
+  say(byId("reward-lead"), `Mean reward in steps of ${lasting(bins.step)} or of ${LEAST} rewards, whichever is longer. The band is the 95\u202f% interval, the grey line the mean of all decisions.`);
+  const y = scaleOf([bins.all, ...shown].map((each) => gathered(each.rewards)));
+  const overall = panelOf("all:", view, null);
+  const wanted = shown.map((action) => panelOf(`action:${action.name}`, view, action));
   more.hidden = ranked.length <= FIRST;
   say(more, all ? `Show the ${FIRST} busiest` : `Show all ${ranked.length} actions`);
-  arrange(byId("rewards"), [...wanted, more, numbers]);
-  for (const { draw } of wanted.map((element) => panels.get(element.dataset.key))) draw();
+  arrange(byId("overall"), [overall.element]);
+  arrange(byId("rewards"), [...wanted.map((panel) => panel.element), more, numbers]);
+  drawPanel(overall, view, scaleOf([gathered(bins.all.rewards)]), null); // only now, since a chart asks how wide its place is
+  wanted.forEach((panel, k) => drawPanel(panel, view, y, shown[k]));
   numbers.refresh();
 }
 
@@ -33,64 +38,64 @@ function arrange(holder, elements) {
   while (holder.children.length > elements.length) holder.lastElementChild.remove();
 }
 
-/** From what is known well enough: one early bin of two rewards must not flatten all others. */
 function scaleOf(series) {
-  const points = series.flatMap((each) => each.rewards).filter((point) => point.mean !== null);
-  const ends = points.flatMap((point) => (point.n >= 8 && point.low !== null ? [point.low, point.high] : [point.mean]));
+  const points = series.flat().filter((point) => point.mean !== null);
+  const ends = points.flatMap((point) => [point.low ?? point.mean, point.high ?? point.mean]);
   if (!ends.length) return [0, 1];
-  const low = Math.min(...ends);
   const positive = points.every((point) => point.mean >= 0);
+  const low = Math.min(...ends);
   return roomy(positive ? Math.max(low, 0) : low, Math.max(...ends), positive ? 0 : -Infinity);
 }
 
-function panelOf(key, view, y, action) {
-  let panel = panels.get(key);
-  if (!panel) {
-    const plot = new Plot(action ? 132 : 168);
-    const fact = make("p", { class: "fact" });
-    const name = action ? action.name : "All decisions";
-    const swatch = make("span", { class: action ? "swatch" : "swatch grey", "aria-hidden": "true" });
-    const element = make(
-      "article",
-      { class: action ? "panel" : "panel broad", "data-key": key },
-      make("h3", {}, swatch, make("span", { class: "name" }, name)),
-      fact,
-      plot.element,
-    );
-    panel = { plot, fact, element, swatch };
-    panels.set(key, panel);
-  }
-  panel.draw = () => drawPanel(panel, view, y, action);
-  return panel.element;
-}
-
-function drawPanel({ plot, fact, swatch }, view, y, action) {
-  const { bins } = view;
-  const shade = action ? colourOf(action.place) : colour("text");
-  const points = (action ?? bins.all).rewards;
-  swatch.style.background = action ? shade : colour("text");
-  const now = action ? action.lately : view.lately;
-  const told = inWords(now);
-  say(fact, action ? `${told} · ${percent(action.share)} of traffic` : `${told} · ${view.latelyName}`);
-  plot.show({
-    shape: [action?.place ?? "all"],
-    label: `Mean reward of ${action ? action.name : "all decisions"} over time; ${view.latelyName} ${told}.`,
-    x: view.x,
-    y,
-    bin: bins.step,
-    data: [bins.times, ...["low", "high"].map((end) => column(points, end)), bins.all.rewards.map((p) => p.mean), column(points, "mean")],
-    series: [
-      { stroke: "transparent", points: { show: false } },
-      { stroke: "transparent", points: { show: false } },
-      { stroke: action ? colour("quiet") : "transparent", width: 1.5, spanGaps: true, points: { show: false } },
-      { stroke: shade, width: 2, spanGaps: true, points: { show: true, size: 4, fill: shade, width: 0 } },
-    ],
-    bands: [{ series: [2, 1], fill: faint(shade, 0.18) }],
-    axes: { values: (_, splits) => splits.map(number) },
-    read: (k) => `${inWords(points[k])}, ${counted(points[k].n, "reward")}`,
+/** Points that say something: each of at least so many rewards, told at the step that completes it. */
+function gathered(points) {
+  let held = [0, 0, 0];
+  return points.map(({ n, mean, low, high }) => {
+    held = add(held, sums(n, mean, low, high));
+    if (held[0] < LEAST) return NOTHING;
+    const point = summary(held);
+    held = [0, 0, 0];
+    return point;
   });
 }
 
+function panelOf(key, view, action) {
+  if (!panels.has(key)) {
+    const plot = new Plot(action ? 132 : 190);
+    const swatch = action && make("span", { class: "swatch", "aria-hidden": "true" });
+    const title = make("h3", {}, swatch, make("span", { class: "name" }, action ? action.name : "Mean reward of all decisions"));
+    panels.set(key, { plot, swatch, element: make("article", { class: "panel" }, title, plot.element) });
+  }
+  return panels.get(key);
+}
+
+function drawPanel({ plot, swatch }, view, y, action) {
+  const { bins } = view;
+  const shade = action ? colourOf(action.place) : colour("line");
+  const points = gathered((action ?? bins.all).rewards);
+  const told = inWords(action ? action.lately : view.lately);
+  if (swatch) swatch.style.background = shade;
+  plot.show({
+    shape: [action?.place ?? "all"],
+    label: `Mean reward of ${action ? action.name : "all decisions"} over time; ${view.latelyName} ${told}.`,
+    idle: action ? `${told} · ${percent(action.share)} of traffic` : `${told} · ${view.latelyName}`,
+    x: view.x,
+    y,
+    bin: bins.step,
+    data: [bins.times, column(points, "low"), column(points, "high"), column(bins.all.rewards, "mean"), column(points, "mean")],
+    series: [
+      { stroke: "transparent", spanGaps: true, points: { show: false } },
+      { stroke: "transparent", spanGaps: true, points: { show: false } },
+      { stroke: action ? colour("quiet") : "transparent", width: 1.5, spanGaps: true, points: { show: false } },
+      { stroke: shade, width: 2, spanGaps: true, points: { show: true, size: 5, fill: shade, width: 0 } },
+    ],
+    bands: [{ series: [2, 1], fill: faint(shade, 0.18) }],
+    axes: { values: (_, splits) => splits.map(tick) },
+    read: (k) => (points[k].n ? `${inWords(points[k])}, ${counted(points[k].n, "reward")}` : "too few rewards"),
+  });
+}
+
+const NOTHING = { n: 0, mean: null, low: null, high: null };
 const column = (points, key) => points.map((point) => point[key]);
 
 function inWords({ mean, low, high }) {

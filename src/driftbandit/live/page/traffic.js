@@ -29,6 +29,7 @@ export function render(view) {
     data: [bins.times, ...stacked(layers, totals)],
     series: layers.map(({ shade }) => ({ stroke: colour("page"), width: 1, fill: null, points: { show: false }, shade })),
     bands: layers.slice(1).map((layer, k) => ({ series: [k + 2, k + 1], fill: faint(layer.shade, 0.85) })),
+    idle: "The share of decisions that each action had.",
     axes: { values: (_, splits) => splits.map(percent) },
     padding: [8, gutter, 0, 0],
     hooks: { drawClear: [ground], draw: [names] },

@@ -1,7 +1,7 @@
 // The question, answered in plain sentences: only what the numbers say.
 
 import { between, gain, summary } from "./pool.js";
-import { counted, lasting, list, number, percent } from "./words.js";
+import { count, counted, lasting, list, number, percent } from "./words.js";
 
 export const LATELY = { "30m": 600, "7d": 86400 }; // seconds: what "lately" means in the span that is shown
 
@@ -15,26 +15,30 @@ export function verdict(live, history) {
   return { kind, headline, sentences: [sure, ...rest].filter(Boolean) };
 }
 
+export function latelyName(live, { span }) {
+  const age = live.now - live.experiment.created;
+  return age < LATELY[span] ? `in the first ${lasting(Math.ceil(age))}` : `in the last ${lasting(LATELY[span])}`;
+}
+
 function windowOf(live, history) {
   const length = LATELY[history.span];
   const end = history.times.length;
   const from = history.times.findIndex((time) => time >= live.now - length);
   const before = history.times.findIndex((time) => time >= live.now - 2 * length);
-  const age = live.now - live.experiment.created;
-  const name = age < length ? `since the start, ${lasting(age)} ago,` : `in the last ${lasting(length)}`;
+  const name = latelyName(live, history);
   return { from, before, end, name, rewards: summary(between(history, from, end)), earlier: summary(between(history, before, from)) };
 }
 
 function answer(live, history, lately) {
   const { counts } = live.experiment;
-  const when = lately.name.replace(/,$/, "");
+  const when = lately.name;
   if (!counts.rewards && !lately.rewards.n) {
     return { kind: "waiting", headline: "Not learning yet: no reward has come." };
   }
   if (!lately.rewards.n) return { kind: "waiting", headline: `Nothing was learnt ${when}.` };
   if (2 * counts.baselines > counts.decisions) {
     const share = percent(counts.agreed / counts.baselines);
-    return { kind: "apprentice", headline: `Watching: it would have made ${share} of the baseline's decisions.` };
+    return { kind: "apprentice", headline: `Watching: it would have made ${share} of the baseline’s decisions.` };
   }
   const parts = history.actions.map((action) => between(action, lately.from, lately.end));
   return against(gain(parts), when);
@@ -87,17 +91,17 @@ function remembers(live, history) {
   const { memory, round } = live.experiment;
   if (memory === null) return null;
   const last = history.restarts.filter((restart) => restart.at !== null).at(-1);
-  const held = `It remembers ${counted(Math.round(memory), "reward")} of ${counted(round, "round")}`;
-  if (!history.restarts.length) return `${held}, and found no reason to forget any.`;
+  const held = `It goes by the last ${counted(Math.round(memory), "reward")}, of ${counted(round, "round")}`;
+  if (!history.restarts.length) return `${held}; so far it had no reason to begin anew.`;
   const when = last ? ` ${lasting(live.now - last.at)} ago` : "";
-  return `${held}; the world changed and it began anew${when}, at round ${number(history.restarts.at(-1).round)}.`;
+  return `${held}; it found older ones outdated and began anew${when}, at round ${number(history.restarts.at(-1).round)}.`;
 }
 
 function trouble(live, lately) {
   const { waiting, settings } = live.experiment;
   const most = settings.most_waiting ?? 100_000;
   const troubles = [];
-  if (waiting > 0.8 * most) troubles.push(`${counted(waiting, "decision")} wait, close to the limit of ${counted(most, "")}`.trim());
+  if (waiting > 0.8 * most) troubles.push(`${counted(waiting, "decision")} wait, close to the limit of ${count(most)}`);
   if (live.rates.decisions > 0 && lately.rewards.n === 0) troubles.push("decisions are made but no reward was learnt");
   return troubles.length ? `Look into it: ${list(troubles)}.` : null;
 }

@@ -8,9 +8,9 @@ import * as pace from "./pace.js";
 import { between, binned, summary, widthOf } from "./pool.js";
 import * as rewards from "./rewards.js";
 import * as traffic from "./traffic.js";
-import { LATELY, verdict } from "./verdict.js";
+import { LATELY, latelyName, verdict } from "./verdict.js";
 import * as waiting from "./waiting.js";
-import { atTime, count, lasting, number } from "./words.js";
+import { atTime, count, number } from "./words.js";
 
 const CHARTS = [rewards, traffic, memory, pace];
 
@@ -51,7 +51,7 @@ function viewOf(live, history) {
     bins,
     ranked: actions.filter((action) => action.all > 0).toSorted((one, other) => other.all - one.all),
     lately: lately(history),
-    latelyName: `in the last ${lasting(LATELY[history.span])}`,
+    latelyName: latelyName(live, history),
     x: [Math.min(begin, live.now - 60), live.now],
   };
 }

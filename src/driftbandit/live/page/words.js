@@ -11,11 +11,17 @@ const NARROW = "\u202f"; // between a number and its unit, where no line may bre
 
 const signed = (text) => text.replace("-", MINUS);
 
-/** Three digits, a dash where there is none. */
+/** As short as it can be: for axes. */
+export function tick(value) {
+  if (Math.abs(value) >= 1e6) return signed(compact.format(value));
+  return signed(Math.abs(value) >= 100 ? whole.format(value) : three.format(value));
+}
+
+/** Three digits, noughts at the end too, so that numbers side by side look alike; a dash where there is none. */
 export function number(value) {
   if (value == null || !Number.isFinite(value)) return "–";
-  if (Math.abs(value) >= 1e6) return signed(compact.format(value));
-  return signed(Math.abs(value) >= 100 ? whole.format(value) : three.format(Math.abs(value) < 5e-7 ? 0 : value));
+  const size = Math.abs(value);
+  return Number.isInteger(value) || size >= 100 || size < 1e-4 ? tick(value) : signed(value.toPrecision(3));
 }
 
 /** So many digits behind the point that a column of them lines up. */
