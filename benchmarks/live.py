@@ -21,6 +21,7 @@ from pathlib import Path
 
 import httpx
 import live_load
+import live_pace
 
 BATCH = 100
 
@@ -51,7 +52,7 @@ class Load:
         return measure([*self._wrk(connections), "-s", str(script), url])
 
     def _wrk(self, connections: int) -> list[str]:
-        return ["wrk", "-t1", f"-c{connections}", f"-d{self.seconds:g}s", "--latency"]
+        return ["wrk", "-t1", f"-c{connections}", f"-d{self.seconds:g}s", "--latency", "--timeout", "20s"]
 
 
 @contextlib.contextmanager
@@ -81,13 +82,27 @@ def rounds(folder: Path, count: int, seconds: float) -> list[dict[str, tuple[flo
                     "empty, 64": load.empty(grouped, 64),
                     "durable, 64": load.decide(grouped, 64),
                     "each, 64": load.decide(each, 64),
-                    "batch, 64": load.decide(grouped, 64, BATCH),
+                    "batch, 8": load.decide(grouped, 8, BATCH),
                     "empty, 256": load.empty(grouped, 256),
                     "durable, 256": load.decide(grouped, 256),
                 }
             )
+            results[-1] |= at_half_load(folder, grouped, results[-1]["durable, 64"][0] / 2, seconds)
             print({name: f"{rate:,.0f}/s p99 {late:.1f} ms" for name, (rate, late) in results[-1].items()}, flush=True)
     return results
+
+
+def at_half_load(folder: Path, url: str, rate: float, seconds: float) -> dict[str, tuple[float, float]]:
+    """The 99th percentile of what an empty request, a decision and an fsync take, in ms, at this pace."""
+    return {
+        "paced empty": (rate, p99(live_pace.latencies(url, "empty", rate, seconds))),
+        "paced durable": (rate, p99(live_pace.latencies(url, f"durable-{time.time_ns()}", rate, seconds))),
+        "fsync": (rate, p99(live_pace.fsyncs(folder))),
+    }
+
+
+def p99(taken: list[float]) -> float:
+    return statistics.quantiles(taken, n=100)[98]
 
 
 def table(results: list[dict[str, tuple[float, float]]]) -> str:
@@ -98,6 +113,7 @@ def table(results: list[dict[str, tuple[float, float]]]) -> str:
     def middle(name: str, factor: float = 1.0) -> str:
         return f"{statistics.median(factor * each[name][0] for each in results):,.0f}"
 
+    late, parts = half_load(results)
     lines = [
         "| measured side by side | aim | ratio, median (range) | per second |",
         "| --- | --- | --- | --- |",
@@ -107,10 +123,19 @@ def table(results: list[dict[str, tuple[float, float]]]) -> str:
         f"{middle('durable, 256')} / {middle('empty, 256')} |",
         f"| durable decisions / one SQLite commit per request, 64 connections | ≥ 25 | {ratio('durable, 64', 'each, 64')} | "
         f"{middle('durable, 64')} / {middle('each, 64')} |",
-        f"| {BATCH} decisions per request / single, 64 connections | ≥ 6 | {ratio('batch, 64', 'durable, 64', BATCH)} | "
-        f"{middle('batch, 64', BATCH)} / {middle('durable, 64')} |",
+        f"| {BATCH} decisions per request, 8 connections / single, 64 | ≥ 6 | {ratio('batch, 8', 'durable, 64', BATCH)} | "
+        f"{middle('batch, 8', BATCH)} / {middle('durable, 64')} |",
+        f"| p99 at half load, ms: a decision / an empty request + 3 × an fsync | ≤ 1 | {late} | {parts} |",
     ]
     return "\n".join(lines)
+
+
+def half_load(results: list[dict[str, tuple[float, float]]]) -> tuple[str, str]:
+    """The ratio, and what it is made of."""
+    durable, empty, sync = ([each[name][1] for each in results] for name in ("paced durable", "paced empty", "fsync"))
+    ratios = sorted(d / (e + 3 * f) for d, e, f in zip(durable, empty, sync, strict=True))
+    parts = f"{statistics.median(durable):.1f} / ({statistics.median(empty):.1f} + 3 × {statistics.median(sync):.1f})"
+    return f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", parts
 
 
 def machine() -> str:

@@ -15,6 +15,8 @@ EXTRAS = {
     "ray": "ray",
     "msgspec": "live",
     "uvicorn": "live",
+    "uvloop": "live",
+    "httptools": "live",
     "httpx": "live",
     "prometheus_client": "live",
     "coba": "coba",

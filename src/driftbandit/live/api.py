@@ -30,7 +30,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw
 class Offer(Request):
     """What there is to choose from: exactly one of set, context and arms."""
 
-    set: Name | None = None  # an arm set that was put
+    set: Annotated[str, Meta(min_length=1, max_length=64)] | None = None  # an arm set that was put
     context: Fields | None = None  # a visitor's fields, where the experiment has named actions
     arms: Arms | None = None  # rows of numbers, one per arm
     exclude: Annotated[list[Action], Meta(max_length=MOST_ARMS)] = []  # named actions that are not on offer this time

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -36,6 +37,21 @@ class Plain(NamedTuple):
             return blake2b(sort(tuple(self)), digest_size=12).digest()
         except (UnicodeEncodeError, OverflowError, TypeError) as error:
             raise Invalid(f"fields must be text and numbers that can be written: {error}", "fields") from None
+
+
+def asked(ask: Ask, dim: int) -> tuple[Plain, bytes]:
+    """What was asked in plain types, and its digest."""
+    if ask.arms is None and ask.fields is None and ask.baseline is None and not ask.exclude and type(ask.set) is str:
+        return asked_of_set(ask.set, bool(ask.deferred))
+    told = plain(ask, dim)
+    return told, told.digest()
+
+
+@lru_cache(maxsize=10_000)
+def asked_of_set(name: str, deferred: bool) -> tuple[Plain, bytes]:
+    """The same whenever it is asked."""
+    told = Plain(name, None, None, (), None, deferred)
+    return told, told.digest()
 
 
 def plain(ask: Ask, dim: int) -> Plain:

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from driftbandit.live.entries import Entry
-from driftbandit.live.series import CHOSEN, REWARDED, SQUARES, TOTAL, Histogram, Series, gaps, means
+from driftbandit.live.series import CHOSEN, REWARDED, SQUARES, TOTAL, Histogram, Series, deviations, gaps, means, pooled, short
 
 MOST_ACTIONS = 32  # shown one by one; the rest together
 OTHERS = "others"
@@ -25,6 +25,7 @@ class ActionHistory(msgspec.Struct):
     mean: list[float | None]  # of these
     low: list[float | None]  # its 95 % interval
     high: list[float | None]
+    deviations: list[float]  # the sum of squared distances from the mean, by which buckets can be put together
 
 
 class Restart(msgspec.Struct):
@@ -45,6 +46,7 @@ class History(msgspec.Struct, kw_only=True):
     mean: list[float | None]
     low: list[float | None]
     high: list[float | None]
+    deviations: list[float]  # as for an action
     memory: list[float | None]  # rewards that the policy remembers
     restarts: list[Restart]
     actions: list[ActionHistory]
@@ -57,6 +59,7 @@ class Board:
         self.series = {span: Series(width, count, MOST_ACTIONS + 1) for span, (width, count) in SPANS.items()}
         self.places: dict[str, int] = {}
         self.delays = Histogram(DELAYS)
+        self.baselines = np.zeros((2, 4))  # what the caller's own choices earned: where the policy's differed, where it agreed
         self._sums: dict[tuple[int, int], list[float]] = {}  # by second and place: what is not in the series yet
         self._rounds: dict[int, int] = {}  # by second: the first
 
@@ -70,6 +73,8 @@ class Board:
         row[REWARDED] += 1
         row[TOTAL] += reward
         row[SQUARES] += reward * reward
+        if entry.baseline:
+            self.baselines[int(entry.own)] += (0.0, 1.0, reward, reward * reward)
 
     def rewarded(self, entry: Entry, at: float) -> None:
         self.delays.add(max(0.0, at - entry.at))
@@ -103,7 +108,8 @@ class Board:
         series = self.series[span]
         table = series.table(time.time())
         sums = table.sums
-        mean, low, high = means(sums.sum(axis=1))
+        variance = pooled(sums)
+        mean, low, high = means(sums.sum(axis=1), variance)
         return History(
             span=span,
             width=series.width,
@@ -113,14 +119,16 @@ class Board:
             mean=mean,
             low=low,
             high=high,
+            deviations=short(deviations(sums.sum(axis=1))),
             memory=gaps(table.levels),
             restarts=[Restart(round, table.when(round)) for round in restarts],
-            actions=[over_time(name, sums[:, place]) for name, place in self.names(sums.any(axis=(0, 2)))],
+            actions=[over_time(name, sums[:, place], variance) for name, place in self.names(sums.any(axis=(0, 2)))],
         )
 
 
-def over_time(name: str, sums: Any) -> ActionHistory:
-    return ActionHistory(name, whole(sums[:, CHOSEN]), whole(sums[:, REWARDED]), *means(sums))
+def over_time(name: str, sums: Any, variance: float) -> ActionHistory:
+    counts = whole(sums[:, CHOSEN]), whole(sums[:, REWARDED])
+    return ActionHistory(name, *counts, *means(sums, variance), short(deviations(sums)))
 
 
 def whole(values: Any) -> list[int]:

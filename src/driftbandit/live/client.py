@@ -37,7 +37,8 @@ class Client:
             if self._process == os.getpid():
                 return
             self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._loop.run_forever, name="driftbandit client", daemon=True).start()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="driftbandit client", daemon=True)
+            self._thread.start()
             self._process = os.getpid()
 
             async def make() -> AsyncClient:
@@ -110,8 +111,7 @@ class Client:
         if not self._loop.is_closed():
             self._wait(lambda it: it.close(timeout))
             self._loop.call_soon_threadsafe(self._loop.stop)
-            while self._loop.is_running():
-                threading.Event().wait(0.001)
+            self._thread.join()
             self._loop.close()
 
     def __enter__(self) -> Self:

@@ -1,6 +1,7 @@
 """Group commit: many records, one fsync. Whoever needs its record durable commits all that have gathered."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -19,6 +20,7 @@ class Commits:
         self.next = journal.end  # the number that the next record gets
         self.durable = journal.end  # records before this one are in the journal
         self._gathered: deque[bytes] = deque()  # the owner appends, who commits takes from the other end
+        self._failed: Broken | None = None  # what was taken from the gathered then is nowhere
         self._lock = threading.Lock()  # one commits at a time
 
     def append(self, record: bytes) -> int:
@@ -30,16 +32,27 @@ class Commits:
     def commit(self) -> int:
         """Commit what has gathered; how many records."""
         with self._lock:
+            if self._failed is not None:
+                raise Broken(str(self._failed))
             group = [self._gathered.popleft() for _ in range(min(len(self._gathered), MOST))]
-            if group:
-                self.journal.append(self.durable, group)
-                self.durable += len(group)
+            try:
+                if group:
+                    self.journal.append(self.durable, group)
+            except Broken as error:
+                self._failed = error
+                raise
+            self.durable += len(group)
             return len(group)
 
     def through(self, ticket: int) -> None:
         """Return when this record is durable: by another thread's commit, else by one's own."""
         while self.durable <= ticket:
             self.commit()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a commit has failed: nothing will be durable any more."""
+        return self._failed is not None
 
     @property
     def waiting(self) -> int:
@@ -72,14 +85,14 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        last, told, pause = 0, self.commits.durable, threading.Event()
+        last, told = 0, self.commits.durable
         try:
             while not (self._stopping and not self.commits.waiting):
                 if not self.commits.waiting:
                     self._wake.wait()
                     self._wake.clear()
                 if last > 1 and not self._stopping:
-                    pause.wait(GATHER)
+                    time.sleep(GATHER)
                 last = self.commits.commit()
                 if self.commits.durable > told:  # by this commit or by another thread's
                     told = self.commits.durable

@@ -1,7 +1,7 @@
 """Routes of decisions and rewards: each is durable before it is answered."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -135,18 +135,15 @@ async def several(call: Call, line: "msgspec.json.Decoder[T]", whole: Callable[[
     lines = [part for part in body.split(b"\n") if part.strip()]
     if not 1 <= len(lines) <= api.MOST_BATCH:
         raise Refused(422, f"a batch must hold 1 to {api.MOST_BATCH} lines, got {len(lines)}")
-    found: list[T | Refused] = []
-    for part in lines:
-        found.append(decoded_line(line, part))
-    return found
+    return [decoded_line(line, part) for part in lines]
 
 
-def decoded_line(decoder: "msgspec.json.Decoder[T]", line: bytes) -> T | Refused:
+def decoded_line(decoder: "msgspec.json.Decoder[Any]", line: bytes) -> Any:
+    """What it says, or what is wrong with it."""
     try:
-        found: T = decode(decoder, line)
+        return decode(decoder, line)
     except Refused as refused:
         return refused
-    return found
 
 
 def each(wanted: T | Refused, do: Callable[[T], api.Result]) -> api.Result:

@@ -2,7 +2,8 @@
 
 import zlib
 from collections import deque
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -19,7 +20,7 @@ RECENT = 50
 
 
 class Experiment:
-    """``apply`` alone changes it; the rest of what is here asks."""
+    """Changed by STEPS alone, one for each kind of record, and by ``forget`` after each."""
 
     def __init__(self, number: int, name: str, created: float, origin: str, player: Player, settings: Settings) -> None:
         self.number, self.name, self.created = number, name, created
@@ -37,12 +38,6 @@ class Experiment:
 
     def find(self, id: str) -> Entry | None:
         return self.waiting.get(id) or self.settled.get(id)
-
-    def apply(self, number: int, record: Any) -> Any:
-        """Record ``number`` has happened."""
-        done = self._steps[type(record)](self, number, record)
-        self._forget(record.at)
-        return done
 
     # --- deciding ------------------------------------------------------------------------------------------------
 
@@ -97,7 +92,11 @@ class Experiment:
         counts.agreed += entry.baseline and entry.own
 
     def _tally(self, entry: Entry) -> Tally:
-        return self.tallies.setdefault(entry.label or str(entry.index), Tally())
+        name = entry.label or str(entry.index)
+        tally = self.tallies.get(name)
+        if tally is None:
+            tally = self.tallies[name] = Tally()
+        return tally
 
     # --- learning ------------------------------------------------------------------------------------------------
 
@@ -109,18 +108,19 @@ class Experiment:
         entry = self.find(record.id)
         assert entry is not None
         result = self.outcome(entry, record.value, record.key)
-        after = gathered(self.settings, entry, number, record)
-        if entry.pending and entry.state == WAITING:
-            after = self._postponed(after, record.at)  # who rewards it has seen it
+        keys, reward = gathered(entry, record)
         if result == "learnt":
             self._learn(entry, record.value, record.at)
-            after = replace(after, state=REWARDED)
-        self.counts.late += entry.state != WAITING
         if entry.state != WAITING:
-            self.settled[entry.id] = replace(after, deadline=entry.deadline, arm=None)
+            self.counts.late += 1
+            state = REWARDED if result == "learnt" else entry.state
+            self.settled[entry.id] = replace(entry, last=number, reward=reward, keys=keys, state=state, arm=None)
         elif result == "learnt":
-            self._settle(after, record.at)
+            self._settle(entry, record.at, last=number, reward=reward, pending=False, state=REWARDED)
         else:
+            after = replace(entry, last=number, reward=reward, keys=keys, pending=False)
+            if entry.pending:
+                after = self._postponed(after, record.at)  # who rewards it has seen it
             self.waiting[entry.id] = after
 
     def _learn(self, entry: Entry, value: float, at: float | None) -> None:
@@ -158,26 +158,23 @@ class Experiment:
 
     def expired(self, number: int, record: r.Expired) -> None:
         for id in record.ids:
-            entry = replace(self.waiting[id], last=number)
+            entry = self.waiting[id]
             value = self.settings.default if entry.reward is None else entry.reward
-            if entry.pending:
-                entry = replace(entry, state=UNSHOWN)
-                self.counts.unshown += 1
-            else:
-                if value is not None:
-                    self._learn(entry, value, None if entry.reward is None else record.at)
-                entry = replace(entry, state=EXPIRED if entry.reward is None else REWARDED)
-                self.counts.expired += entry.reward is None
-            self._settle(entry, record.at)
+            state = UNSHOWN if entry.pending else EXPIRED if entry.reward is None else REWARDED
+            if value is not None and state != UNSHOWN:
+                self._learn(entry, value, None if entry.reward is None else record.at)
+            self.counts.unshown += state == UNSHOWN
+            self.counts.expired += state == EXPIRED
+            self._settle(entry, record.at, last=number, state=state)
 
-    def _settle(self, entry: Entry, at: float) -> None:
+    def _settle(self, entry: Entry, at: float, *, state: int, **changes: Any) -> None:
         """Nothing more is expected of it; the id is remembered for a while."""
         del self.waiting[entry.id]
-        late = entry.state != REWARDED and self.settings.late == "learn"
-        self.settled[entry.id] = replace(entry, deadline=at, arm=entry.arm if late else None)
+        arm = entry.arm if state != REWARDED and self.settings.late == "learn" else None
+        self.settled[entry.id] = replace(entry, deadline=at, arm=arm, state=state, **changes)
         self.order.append(entry.id)
 
-    def _forget(self, at: float) -> None:
+    def forget(self, at: float) -> None:
         before, order = at - self.settings.remember, self.order
         while order and (len(order) > self.settings.most_remembered or self.settled[order[0]].deadline < before):
             del self.settled[order.popleft()]
@@ -214,13 +211,14 @@ class Experiment:
         told = (counts.decisions, counts.rewards, counts.expired, counts.reward_total, len(self.waiting), len(self.settled))
         return self.player.policy.digest() + zlib.crc32(repr(told).encode()).to_bytes(8)
 
-    _steps: ClassVar[dict[Any, Any]] = {
-        r.Decided: decided,
-        r.Rewarded: rewarded,
-        r.Shown: shown,
-        r.Expired: expired,
-        r.SetPut: set_put,
-        r.ActionAdded: action_added,
-        r.ActionRemoved: action_removed,
-        r.Witness: witnessed,
-    }
+
+STEPS: dict[type, Callable[[Experiment, int, Any], Any]] = {
+    r.Decided: Experiment.decided,
+    r.Rewarded: Experiment.rewarded,
+    r.Shown: Experiment.shown,
+    r.Expired: Experiment.expired,
+    r.SetPut: Experiment.set_put,
+    r.ActionAdded: Experiment.action_added,
+    r.ActionRemoved: Experiment.action_removed,
+    r.Witness: Experiment.witnessed,
+}

@@ -10,11 +10,12 @@ import msgspec
 from driftbandit.core.extras import needed_for
 from driftbandit.core.files import write_atomically
 from driftbandit.live import records as r
+from driftbandit.live import snapshot
 from driftbandit.live.errors import Damaged
 from driftbandit.live.journal import Journal
 from driftbandit.live.players import rows
 from driftbandit.live.service import Service
-from driftbandit.live.state import State, recover, start, tail
+from driftbandit.live.state import State, recover, tail
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,22 +101,27 @@ class Verified(NamedTuple):
 
 def verify(journal: Journal) -> Verified:
     """Fold all that is there and check every witness, and the snapshots against the fold. Raises Damaged or Mismatch."""
-    state = start(journal, adopting=False, use_snapshots=False) if journal.start == 0 else oldest(journal)
+    state = State() if journal.start == 0 else snapshot_from(journal, journal.start)
     first, witnesses = state.place, 0
-    for _, record in tail(journal, first):
-        state.apply(record)
-        witnesses += isinstance(record, r.Witness)
+    while state.place < journal.end:
+        for number, record in tail(journal, state.place):
+            if isinstance(record, r.Adopted):  # what was folded so far is not what was gone on with
+                state = snapshot_from(journal, number + 1)
+                break
+            state.apply(record)
+            witnesses += isinstance(record, r.Witness)
     if state.freeze().encode() != recover(journal).freeze().encode():
         raise Damaged(f"{journal.name}: its latest snapshot is not what its records make: remove the snapshot")
     digests = {name: each.digest().hex() for name, each in state.names.items()}
     return Verified(first, state.place, witnesses, digests)
 
 
-def oldest(journal: Journal) -> State:
-    from driftbandit.live.snapshot import read
-
-    place = min(place for place in journal.snapshots() if journal.start <= place <= journal.end)
-    return State.thaw(read(journal.snapshot(place), place))
+def snapshot_from(journal: Journal, first: int) -> State:
+    """The state at the oldest snapshot from this record on."""
+    places = [place for place in journal.snapshots() if first <= place <= journal.end]
+    if not places:
+        raise Damaged(f"{journal.name}: a snapshot from record {first} on is needed to verify it, and there is none")
+    return State.thaw(snapshot.read(journal.snapshot(min(places)), min(places)))
 
 
 def compact(service: Service, keep: float = 0.0) -> int:

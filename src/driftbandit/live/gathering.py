@@ -1,7 +1,5 @@
 """What a reward does to a decision: counts, waits, is known already, is late, or contradicts what was said before."""
 
-from msgspec.structs import replace
-
 from driftbandit.live.answers import Outcome
 from driftbandit.live.entries import REWARDED, WAITING, Entry
 from driftbandit.live.errors import Conflict, Full, Invalid
@@ -40,11 +38,9 @@ def known_by_key(entry: Entry, value: float, key: str | None) -> bool:
     return before is not None
 
 
-def gathered(settings: Settings, entry: Entry, number: int, record: Rewarded) -> Entry:
-    """The decision with this reward noted."""
-    keys = entry.keys
-    reward: float | None = record.value
-    if record.key is not None:
-        keys = (*keys, (record.key, record.value))
-        reward = entry.reward if entry.state == REWARDED else (entry.reward or 0.0) + record.value
-    return replace(entry, last=number, reward=reward, keys=keys, pending=False)
+def gathered(entry: Entry, record: Rewarded) -> tuple[tuple[tuple[str, float], ...], float | None]:
+    """The decision's rewards by key, and what they make, with this one."""
+    if record.key is None:
+        return entry.keys, record.value
+    keys = (*entry.keys, (record.key, record.value))
+    return keys, entry.reward if entry.state == REWARDED else (entry.reward or 0.0) + record.value

@@ -35,7 +35,7 @@ class Host:
         self.folder, self.rate = folder, rate
         self.not_ready: str | None = "the service is recovering its journal and compiling its kernels"
         self.failed: Callable[[], None] = lambda: None
-        self.behind = self.full = self.stopping = False
+        self.behind = self.full = self.stopping = self._waking = False
         self.fault: Broken | None = None
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._marks: deque[tuple[float, int]] = deque()
@@ -59,8 +59,14 @@ class Host:
             future.set_exception(come_again(503, str(self.fault), 5))
         else:
             self._waiting.append((ticket, future))
-            self.committer.wake()
+            if not self._waking:
+                self._waking = True
+                self.loop.call_soon(self._wake)  # once for all that this turn of the loop brings
         return future
+
+    def _wake(self) -> None:
+        self._waking = False
+        self.committer.wake()
 
     def _committed(self, durable: int) -> None:
         """In the committer's thread."""
@@ -121,7 +127,7 @@ class Host:
                 looked = time.monotonic()
                 self.full = shutil.disk_usage(self.folder).free < RESERVE
             try:
-                if self.service.tick():
+                if self.service.tick() or self.service.commits.waiting:
                     self.committer.wake()
             except LiveError:
                 log.exception("waits could not be ended")

@@ -23,10 +23,11 @@ T = TypeVar("T")
 
 JSON, LINES, TEXT = b"application/json", b"application/x-ndjson", b"text/plain; charset=utf-8"
 MOST_BYTES = 1 << 20
-SAFE: Headers = (
+SAFE: Headers = (  # for what a browser shows
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 )
+START, BODY = "http.response.start", "http.response.body"
 
 
 class Reply(NamedTuple):
@@ -75,10 +76,12 @@ class Call:
 
     async def body(self) -> bytes:
         """All of it, if it is of a type that a browser would not send for a stranger's page, and not too long."""
-        media = self.media
-        if media != JSON and not (media == LINES and self.route.lines):
+        media = self.header(b"content-type")
+        if media != JSON and (media := self.media) != JSON and not (media == LINES and self.route.lines):
             allowed = "application/json" + " or application/x-ndjson" * self.route.lines
-            raise Refused(415, f"the body must be {allowed}, said in Content-Type; got {media.decode('latin-1') or 'nothing'}")
+            raise Refused(
+                415, f"the body must be {allowed}, said in Content-Type; got {(media or b'nothing').decode('latin-1')}"
+            )
         message = await self.receive()
         body = message.get("body", b"")
         if message.get("more_body"):
@@ -137,7 +140,10 @@ class Door:
         if scope["type"] != "http":
             return
         try:
-            reply = await self.answer(scope, receive)
+            route, params = self.router.find(scope["method"], scope["raw_path"])
+            call = Call(scope, receive, route, params)
+            self.admit(call)
+            reply = await route.handler(call)
             if type(reply) is Stream:
                 await pour(reply, receive, send)
                 return
@@ -150,19 +156,15 @@ class Door:
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             reply = refusal(Refused(500, "the service failed at this; its log says how"))
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers_of(reply)})
-        await send({"type": "http.response.body", "body": reply.body})
-
-    async def answer(self, scope: Scope, receive: Receive) -> Any:
-        route, params = self.router.find(scope["method"], scope["raw_path"])
-        call = Call(scope, receive, route, params)
-        self.admit(call)
-        return await route.handler(call)
+        await send({"type": START, "status": reply.status, "headers": headers_of(reply)})
+        await send({"type": BODY, "body": reply.body})
 
 
 def headers_of(reply: Reply) -> list[tuple[bytes, bytes]]:
     length = (b"content-length", b"%d" % len(reply.body))
-    return [(b"content-type", reply.media), length, *SAFE, *reply.headers]
+    if reply.media is JSON and not reply.headers:
+        return [(b"content-type", JSON), length]
+    return [(b"content-type", reply.media), *SAFE, *reply.headers, length]
 
 
 def refusal(refused: Refused) -> Reply:
@@ -171,14 +173,14 @@ def refusal(refused: Refused) -> Reply:
 
 async def pour(stream: Stream, receive: Receive, send: Send) -> None:
     """Until the client leaves or the stream ends."""
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", stream.media), *SAFE]})
+    await send({"type": START, "status": 200, "headers": [(b"content-type", stream.media), *SAFE]})
     leaving = asyncio.ensure_future(left(receive))
     try:
         async for part in stream.parts:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": BODY, "body": part, "more_body": True})
             if leaving.done():
                 return
-        await send({"type": "http.response.body", "body": b""})
+        await send({"type": BODY, "body": b""})
     finally:
         leaving.cancel()
 

@@ -4,7 +4,6 @@ import threading
 import time
 
 from driftbandit.live.committer import Commits
-from driftbandit.live.errors import Broken
 from driftbandit.live.journal import Journal
 from driftbandit.live.snapshot import Frozen
 
@@ -18,7 +17,6 @@ class Keeper:
         self.journal, self.commits = journal, commits
         self.place = max((place for place in journal.snapshots() if place <= journal.end), default=0)
         self.trouble: str | None = None  # why the last one could not be written
-        self.broken = False  # the journal would take no more
         self._since = time.monotonic()
         self._thread: threading.Thread | None = None
 
@@ -41,8 +39,6 @@ class Keeper:
             self.commits.through(place - 1)
             self.journal.keep_snapshot(place, frozen.encode())
             self.trouble = None
-        except Broken:
-            self.broken = True
         except Exception as error:
             self.trouble = f"the snapshot at record {place} could not be written: {type(error).__name__}: {error}"
 

@@ -141,7 +141,7 @@ class PolicyPlayer(Player):
     def learn(self, entry: Entry, reward: float) -> None:
         assert entry.arm is not None
         arm = self.fixed(entry.arm).rows[entry.index] if isinstance(entry.arm, int) else np.frombuffer(entry.arm)
-        self.policy.learn(entry.round, arm, reward, own=entry.own)
+        self.policy._teach(entry.round, arm, reward, entry.own)  # all was checked when it was decided
 
     def opinions(self, record: Decided) -> list[Opinion]:
         made = None if record.set is None else self.sets.get(record.set)

@@ -8,6 +8,8 @@ from urllib.parse import unquote
 from driftbandit.live.problems import Refused
 from driftbandit.live.records import Right
 
+MOST_KNOWN = 1000
+
 
 @dataclass(frozen=True)
 class Route:
@@ -37,6 +39,7 @@ class Route:
 class Router:
     def __init__(self, routes: tuple[Route, ...]) -> None:
         self.tree: dict[Any, Any] = {}
+        self.known: dict[tuple[str, bytes], tuple[Route, list[str]]] = {}
         for route in routes:
             node = self.tree
             for part in route.path.split("/")[1:]:
@@ -44,7 +47,15 @@ class Router:
             node.setdefault("methods", {})[route.method] = route
 
     def find(self, method: str, path: bytes) -> tuple[Route, list[str]]:
-        """The route, and the parts of the path that it left open, in order."""
+        """The route, and the parts of the path that it left open, in order; those without ids are remembered."""
+        known = self.known.get((method, path))
+        if known is None:
+            known = self._walk(method, path)
+            if len(known[1]) < 2 and len(self.known) < MOST_KNOWN:
+                self.known[method, path] = known
+        return known
+
+    def _walk(self, method: str, path: bytes) -> tuple[Route, list[str]]:
         node, found = self.tree, []
         for part in path.split(b"/")[1:]:
             below = node.get(part)

@@ -66,18 +66,40 @@ class Series:
         return Table((numbers * self.width).tolist(), self.sums[order], self.levels[order], self.rounds[order])
 
 
-def means(sums: Floats) -> tuple[list[float | None], list[float | None], list[float | None]]:
-    """The mean reward of each row and the ends of its 95 % interval; None where no reward came, or one."""
-    n, total, squares = sums[..., REWARDED], sums[..., TOTAL], sums[..., SQUARES]
+def pooled(sums: Floats) -> float:
+    """The variance of all rewards in a table."""
+    n, total, squares = sums[..., REWARDED].sum(), sums[..., TOTAL].sum(), sums[..., SQUARES].sum()
+    return max(float(squares / n - (total / n) ** 2), 0.0) if n else 0.0
+
+
+def means(sums: Floats, variance: float) -> tuple[list[float | None], list[float | None], list[float | None]]:
+    """The mean reward of each row and the ends of its 95 % interval; None where no reward came.
+
+    A row's own variance counts together with one reward of the ``variance`` of all, since where few rewards came, and by
+    chance the same, its own says nothing.
+    """
+    n, total = sums[..., REWARDED], sums[..., TOTAL]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / n
-        half = np.where(n < 2, np.nan, INTERVAL * np.sqrt(np.maximum(squares / n - mean**2, 0.0) / (n - 1)))
+        half = INTERVAL * np.sqrt((deviations(sums) + variance) / n / n)
     return gaps(mean), gaps(mean - half), gaps(mean + half)
 
 
+def deviations(sums: Floats) -> Floats:
+    """The sum of squared distances of each row's rewards from their mean."""
+    n, total, squares = sums[..., REWARDED], sums[..., TOTAL], sums[..., SQUARES]
+    apart: Floats = np.maximum(squares - total**2 / np.maximum(n, 1.0), 0.0)
+    return apart
+
+
 def gaps(values: Floats) -> list[float | None]:
-    """As JSON has it, which knows no NaN; to six digits, more than anyone can see."""
-    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
+    """As JSON has it, which knows no NaN."""
+    return [value if np.isfinite(value) else None for value in short(values)]
+
+
+def short(values: Floats) -> list[float]:
+    """To six digits, more than anyone can see."""
+    return [float(f"{value:.6g}") for value in values.tolist()]
 
 
 class Histogram:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import socket
@@ -100,6 +101,7 @@ async def serve(app: App, bound: socket.socket, ready: Ready, leave: asyncio.Eve
 
     async def begin() -> None:
         await app.start()
+        calm_collector()
         await ready()
 
     app.host.failed = end
@@ -122,6 +124,16 @@ def run(app: App, bound: socket.socket, ready: Ready) -> None:
     import uvloop
 
     uvloop.run(serve(app, bound, ready))
+
+
+def calm_collector() -> None:
+    """Have Python look for cycles seldom, and never again in what is there now: kernels, modules, the recovered state.
+
+    A fifth of the time of a decision otherwise, and pauses. What requests leave behind is freed without it.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def bind(host: str, port: int) -> socket.socket:

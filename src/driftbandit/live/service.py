@@ -3,7 +3,7 @@
 from driftbandit.core import validate
 from driftbandit.live import records as r
 from driftbandit.live.answers import Answer, Ask, Receipt
-from driftbandit.live.asking import LONGEST_ID, plain, refused, text, written
+from driftbandit.live.asking import LONGEST_ID, asked, refused, text, written
 from driftbandit.live.entries import UNSHOWN, WAITING, Entry
 from driftbandit.live.errors import Conflict, Full
 from driftbandit.live.experiment import Experiment
@@ -26,8 +26,8 @@ class Service(Managing):
     def decide(self, name: str, id: str, ask: Ask) -> Answer:
         """Decide, or give the answer that this id had before."""
         experiment = self._experiment(name)
-        asked = plain(ask, experiment.player.policy.dim)
-        digest, known = asked.digest(), experiment.find(text("id", id, LONGEST_ID))
+        told, digest = asked(ask, experiment.player.policy.dim)
+        known = experiment.find(text("id", id, LONGEST_ID))
         if known is not None:
             if known.asked != digest:
                 raise Conflict(f"id {id!r} stands for another request already: give each decision an id of its own")
@@ -35,7 +35,7 @@ class Service(Managing):
         if len(experiment.waiting) >= experiment.settings.most_waiting:
             waiting = f"{len(experiment.waiting)} decisions of {name!r} wait for their reward, as many as may"
             raise Full(f"{waiting} (most_waiting): reward them, or let their waits end")
-        self._write(written(experiment, self.now(), id, asked, digest))
+        self._write(written(experiment, self.now(), id, told, digest))
         if experiment.counts.decisions % WITNESS_EVERY == 0:
             self._witness(experiment)
         return experiment.waiting[id].answer(repeat=False)

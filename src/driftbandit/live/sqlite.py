@@ -38,10 +38,13 @@ class SqliteJournal:
 
     def _open(self, connect: Any) -> sqlite3.Connection:
         """``connect``: for tests, which have it fail."""
-        if not self.path.exists():
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, MINE))  # its log gets the same rights
-            sync_folder(self.path)
-        database: sqlite3.Connection = connect(self.path, timeout=0.0, isolation_level=None, check_same_thread=False)
+        try:
+            if not self.path.exists():
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, MINE))  # its log gets the same rights
+                sync_folder(self.path)
+            database: sqlite3.Connection = connect(self.path, timeout=0.0, isolation_level=None, check_same_thread=False)
+        except (OSError, sqlite3.Error) as error:
+            raise JournalError(f"{self.name} cannot be opened: {error}") from error
         try:
             database.execute("PRAGMA locking_mode = EXCLUSIVE")
             (mode,) = database.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -104,6 +107,8 @@ class SqliteJournal:
     def read(self, first: int) -> Iterator[Group]:
         if first < self.start:
             raise Damaged(f"{self.name}: record {first} was dropped; the journal begins with record {self.start}")
+        if first >= self.end:
+            return
         (at,) = self._rows("SELECT max(first) FROM journal WHERE first <= ?", first)[0]
         expected = first if at is None else at
         while rows := self._rows(f"SELECT * FROM journal WHERE first >= ? ORDER BY first LIMIT {AT_A_TIME}", expected):

@@ -6,7 +6,7 @@ from typing import Any
 from driftbandit.live import records as r
 from driftbandit.live import snapshot
 from driftbandit.live.errors import Damaged, Mismatch
-from driftbandit.live.experiment import Experiment
+from driftbandit.live.experiment import STEPS, Experiment
 from driftbandit.live.journal import Journal
 from driftbandit.live.make import described, player_of, unpacked
 
@@ -25,13 +25,15 @@ class State:
 
     def apply(self, record: Any) -> Any:
         """One step of the fold. A Decided record without a choice comes back with one."""
-        number, done = self.place, record
-        if isinstance(record, r.Created):
+        number, done, step = self.place, record, STEPS.get(type(record))
+        if step is not None:
+            experiment = self.experiments[record.of]
+            done = step(experiment, number, record) or record
+            experiment.forget(record.at)
+        elif isinstance(record, r.Created):
             self._create(record)
         elif isinstance(record, r.Deleted):
             del self.names[self.experiments.pop(record.of).name]
-        elif isinstance(record, r.OfExperiment):
-            done = self.experiments[record.of].apply(number, record) or record
         elif isinstance(record, r.TokenMade):
             self.tokens[record.token.digest] = record.token
         elif isinstance(record, r.TokenRevoked):

@@ -10,7 +10,7 @@ from driftbandit.contexts.chooser import Chooser
 from driftbandit.live.answers import Found, Opinion, Status
 from driftbandit.live.board import Board
 from driftbandit.live.errors import NotFound
-from driftbandit.live.series import CHOSEN, REWARDED, gaps, means
+from driftbandit.live.series import CHOSEN, REWARDED, gaps, means, pooled
 from driftbandit.live.service import Service
 
 MINUTE = 12  # buckets of the finest series
@@ -52,11 +52,22 @@ class Delays(msgspec.Struct):
     mean: float | None
 
 
+class Earned(msgspec.Struct):
+    """The mean of some rewards, with its 95 % interval."""
+
+    rewards: int
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
 class Baseline(msgspec.Struct):
-    """Decisions that were the caller's own, and how many of them the policy would have made too."""
+    """Decisions that were the caller's own, how many of them the policy would have made too, and what either earned."""
 
     decisions: int
     agreed: int
+    where_agreed: Earned
+    where_differed: Earned
 
 
 class Recent(msgspec.Struct, kw_only=True):
@@ -127,7 +138,8 @@ def live(service: Service, name: str, board: Board, explanations: Explanations) 
     status, now = service.status(name), time.time()
     series = board.series["30m"]
     sums = series.table(now).sums
-    minute = sums[-MINUTE:].sum(axis=(0, 1)) / (MINUTE * series.width)
+    age = min(MINUTE * series.width, max(now - status.created, series.width))
+    minute = sums[-MINUTE:].sum(axis=(0, 1)) / age
     counts = board.delays.counts
     return Live(
         now=now,
@@ -136,14 +148,20 @@ def live(service: Service, name: str, board: Board, explanations: Explanations) 
         actions=actions(board, sums.sum(axis=0)),
         features=features(service, name, status),
         delays=Delays(board.delays.bounds, counts, board.delays.total / sum(counts) if any(counts) else None),
-        baseline=Baseline(status.counts.baselines, status.counts.agreed),
+        baseline=baseline(board, status),
         recent=explanations.of(service, name, service.recent(name)),
     )
 
 
+def baseline(board: Board, status: Status) -> Baseline:
+    counts = board.baselines[:, REWARDED].astype(int).tolist()
+    differed, agreed = (Earned(*each) for each in zip(counts, *means(board.baselines, pooled(board.baselines)), strict=True))
+    return Baseline(status.counts.baselines, status.counts.agreed, agreed, differed)
+
+
 def actions(board: Board, sums: Any) -> list[ActionNow]:
     total = max(float(sums[:, CHOSEN].sum()), 1.0)
-    mean, low, high = means(sums)
+    mean, low, high = means(sums, pooled(sums))
     return [
         ActionNow(
             action=name,

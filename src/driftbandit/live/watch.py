@@ -73,22 +73,30 @@ class Watch:
 
     def fold(self, body: bytes) -> None:
         record = decode(body)
-        if isinstance(record, Decided | Rewarded | Expired):
+        kind = type(record)
+        if kind is Decided or kind is Rewarded or kind is Expired:
             experiment = self.service.state.experiments.get(record.of)
             if experiment is not None:
-                self._take(record, experiment, self.boards.setdefault(record.of, Board()))
+                self._take(record, experiment, self.boards.get(record.of) or self._begin(record.of))
 
-    def _take(self, record: Decided | Rewarded | Expired, experiment: Experiment, board: Board) -> None:
-        for id in record.ids if isinstance(record, Expired) else (record.id,):
+    def _begin(self, number: int) -> Board:
+        self.boards[number] = board = Board()
+        return board
+
+    def _take(self, record: Any, experiment: Experiment, board: Board) -> None:
+        """Entries that were forgotten meanwhile are passed over."""
+        if type(record) is Decided:
+            if (entry := experiment.find(record.id)) is not None:
+                board.decided(entry)
+            return
+        expired = type(record) is Expired
+        for id in record.ids if expired else (record.id,):
             entry = experiment.find(id)
             if entry is None:
-                continue  # forgotten meanwhile
-            if isinstance(record, Decided):
-                board.decided(entry)
                 continue
-            if isinstance(record, Rewarded):
+            if not expired:
                 board.rewarded(entry, record.at)
-            if isinstance(record, Expired) == experiment.settings.at_deadline:
+            if expired == experiment.settings.at_deadline:
                 learnt = experiment.settings.default if entry.reward is None else entry.reward
                 if learnt is not None and entry.state != UNSHOWN:
                     board.learnt(entry, record.at, learnt)
@@ -104,7 +112,8 @@ class Watch:
         return self.service._experiment(name).number
 
     def board(self, name: str) -> Board:
-        return self.boards.setdefault(self.number(name), Board())
+        number = self.number(name)
+        return self.boards.get(number) or self._begin(number)
 
     def document(self, name: str) -> bytes:
         """The status of an experiment as JSON, made at most once per second."""

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 from driftbandit import __version__
 from driftbandit.live import records as r
-from driftbandit.live.asking import refused
 from driftbandit.live.clock import steady
 from driftbandit.live.committer import Commits
 from driftbandit.live.entries import Entry
@@ -23,7 +22,7 @@ class Writing:
         self.journal, self.state, self.clock = journal, state, clock
         self.commits = Commits(journal)
         self.keeper = Keeper(journal, self.commits)
-        self.broken = False  # a step broke off half-way, or a commit failed: all commands raise Broken
+        self._torn = False  # a step broke off half-way
 
     @classmethod
     def open(cls, journal: Journal, *, clock: Callable[[], float] | None = None, adopt: bool = False) -> Self:
@@ -40,24 +39,28 @@ class Writing:
             experiment.adopting = False
         return service
 
+    @property
+    def broken(self) -> bool:
+        """A step broke off half-way, or a commit failed: all commands raise Broken."""
+        return self._torn or self.commits.failed
+
     def now(self) -> float:
         """Never before the last record, whatever the clock says."""
         return max(self.clock(), self.state.at)
 
     def _write(self, record: Any) -> Any:
         """Apply a record that is known to be right, and hand it to the journal: both, or nothing ever again."""
-        if self.broken or self.keeper.broken:
+        if self.broken:
             raise Broken(f"{self.journal.name}: memory is ahead of the journal since an error: open it again, which recovers")
         place = self.state.place
-        self.broken = True  # until it is seen to the end, whatever interrupts
+        self._torn = True  # until it is seen to the end, whatever interrupts
         try:
-            with refused("arms"):
-                record = self.state.apply(record)
+            record = self.state.apply(record)
             self.commits.append(r.encode(record))
-            self.broken = False
-        except Invalid:  # a policy refuses before it changes anything
-            self.broken = not (isinstance(record, r.Decided) and self.state.place == place)
-            raise
+            self._torn = False
+        except ValueError as error:  # a policy refuses before it changes anything
+            self._torn = not (isinstance(record, r.Decided) and self.state.place == place)
+            raise error if isinstance(error, Invalid) else Invalid(str(error), "arms") from None
         return record
 
     @property
@@ -89,10 +92,10 @@ class Writing:
     def close(self) -> None:
         """Commit the rest, write a snapshot, let the journal go. After Broken it only lets the journal go."""
         try:
-            if not (self.broken or self.keeper.broken) and self.commits.next > self.keeper.place:
+            if not self.broken and self.commits.next > self.keeper.place:
                 self.snapshot()
             self.keeper.wait()
-            if not (self.broken or self.keeper.broken):
+            if not self.broken:
                 self.commits.through(self._last)
         finally:
             self.journal.close()

@@ -30,7 +30,8 @@ export function say(element, text) {
 
 /** A table of texts; columns are [title, whether numbers]. */
 export function table(caption, columns, rows) {
-  const head = columns.map(([title, number]) => make("th", { scope: "col", class: number ? "number" : null }, title));
+  const head = columns.map(([title, number]) =>
+    make(title ? "th" : "td", { scope: title ? "col" : null, class: number ? "number" : null }, title));
   const line = (cells) =>
     cells.map((cell, k) => make(k ? "td" : "th", { scope: k ? null : "row", class: columns[k][1] ? "number" : null }, cell));
   return make(

@@ -22,7 +22,7 @@ export function render(view) {
   if (!place) (place = byId("pace")).append(plot.element, key, numbers);
   const { bins, live } = view;
   const decisions = rate(bins, bins.all.decisions);
-  const rewards = rate(bins, bins.all.rewards.map((point) => point.n));
+  const rewards = rate(bins, bins.all.lots.map(([n]) => n));
   plot.show({
     shape: ["pace"],
     label: `Per second over time; in the last minute ${number(live.rates.decisions)} decisions and ${number(live.rates.rewards)} rewards.`,
@@ -45,7 +45,7 @@ const rate = (bins, counts) => counts.map((n, k) => n / bins.seconds[k]);
 
 function asTable({ bins }) {
   const decisions = rate(bins, bins.all.decisions);
-  const rewards = rate(bins, bins.all.rewards.map((point) => point.n));
+  const rewards = rate(bins, bins.all.lots.map(([n]) => n));
   const rows = bins.times.map((time, k) => [atTime(time - bins.step / 2, bins.step), number(decisions[k]), number(rewards[k])]);
   return table("Decisions and rewards per second over time", [["Time"], ["Decisions", true], ["Rewards", true]], rows.reverse());
 }

@@ -4,32 +4,37 @@ const SURE = 1.96; // standard errors: 95 %
 const ENOUGH = 60; // rewards of the busiest action in a bin
 const BINS = { "30m": [1, 2, 4, 6, 12, 24, 60], "7d": [1, 2, 4, 12, 24, 48] }; // buckets per bin
 
-/** What the server summed, from what it tells: count, total, squares. */
-export function sums(n, mean, low, high) {
-  if (!n || mean == null) return [0, 0, 0];
-  const variance = n < 2 || low == null ? 0 : ((high - low) / (2 * SURE)) ** 2 * (n - 1);
-  return [n, n * mean, n * (variance + mean * mean)];
+const NONE = [0, 0, 0];
+
+/** Count, mean, and the sum of squared distances from it, of two lots together. */
+export function add([n, mean, apart], [m, other, more]) {
+  const all = n + m;
+  if (!all) return NONE;
+  const step = other - mean;
+  return [all, mean + (step * m) / all, apart + more + (step * step * n * m) / all];
 }
 
-export const add = (one, other) => one.map((value, k) => value + other[k]);
+/** The lot of each bucket from one up to another, together. */
+export function between({ rewards, mean, deviations }, from, to) {
+  let lot = NONE;
+  for (let k = from; k < to; k++) if (rewards[k]) lot = add(lot, [rewards[k], mean[k], deviations[k]]);
+  return lot;
+}
 
-/** Mean and 95 % interval. Where all rewards were the same nobody can say how sure that is, so there is no interval. */
-export function summary([n, total, squares]) {
+/** The variance of all rewards in a history. */
+export function varianceOf(history) {
+  const [n, , apart] = between(history, 0, history.times.length);
+  return n ? apart / n : 0;
+}
+
+/**
+ * Mean and 95 % interval. As on the server: its own variance counts together with one reward of the variance of all, since
+ * where few rewards came, and by chance the same, its own says nothing.
+ */
+export function summary([n, mean, apart], variance) {
   if (!n) return { n, mean: null, low: null, high: null };
-  const mean = total / n;
-  const spread = Math.max(squares / n - mean * mean, 0);
-  if (n < 2 || spread < 1e-9 * (1 + mean * mean)) return { n, mean, low: null, high: null };
-  const half = SURE * Math.sqrt(spread / (n - 1));
+  const half = (SURE * Math.sqrt(apart + variance)) / n;
   return { n, mean, low: mean - half, high: mean + half };
-}
-
-/** The sums of a series from one bucket up to another. */
-export function between(series, from, to) {
-  let pooled = [0, 0, 0];
-  for (let k = from; k < to; k++) {
-    pooled = add(pooled, sums(series.rewards[k], series.mean[k], series.low[k], series.high[k]));
-  }
-  return pooled;
 }
 
 const total = (values, from, to) => {
@@ -57,7 +62,7 @@ export function binned(history, width, now) {
   const ends = [...edges.slice(1), history.times.length];
   const series = (from) => ({
     decisions: edges.map((edge, k) => total(from.decisions, edge, ends[k])),
-    rewards: edges.map((edge, k) => summary(between(from, edge, ends[k]))),
+    lots: edges.map((edge, k) => between(from, edge, ends[k])),
   });
   return {
     step,
@@ -68,19 +73,31 @@ export function binned(history, width, now) {
   };
 }
 
+/** Lots of at least so many rewards, each told at the bin that completes it; elsewhere there is none. */
+export function gathered(lots, least) {
+  let held = NONE;
+  return lots.map((lot) => {
+    held = add(held, lot);
+    if (held[0] < least) return NONE;
+    const whole = held;
+    held = NONE;
+    return whole;
+  });
+}
+
 /**
- * What choosing gained over an even choice of the same actions, from the sums of each: Σ (nₐ/n − 1/k) meanₐ. All share one
+ * What choosing gained over an even choice of the same actions, from the lot of each: Σ (nₐ/n − 1/k) meanₐ. All share one
  * variance, since an action that was hardly played cannot tell its own.
  */
-export function gain(parts) {
-  const known = parts.filter(([n]) => n > 0);
-  const n = known.reduce((sum, part) => sum + part[0], 0);
-  const within = known.reduce((sum, [m, t, squares]) => sum + Math.max(squares - (t * t) / m, 0), 0);
-  if (known.length < 2 || n - known.length < 10 || within <= 0) return null;
-  const variance = within / (n - known.length);
+export function gain(lots) {
+  const known = lots.filter(([n]) => n > 0);
+  const n = known.reduce((sum, lot) => sum + lot[0], 0);
+  const apart = known.reduce((sum, lot) => sum + lot[2], 0);
+  if (known.length < 2 || n - known.length < 10 || apart <= 0) return null;
+  const variance = apart / (n - known.length);
   const weights = known.map(([m]) => m / n - 1 / known.length);
-  const difference = known.reduce((sum, [m, t], k) => sum + (weights[k] * t) / m, 0);
+  const difference = known.reduce((sum, [, mean], k) => sum + weights[k] * mean, 0);
   const half = SURE * Math.sqrt(variance * known.reduce((sum, [m], k) => sum + weights[k] ** 2 / m, 0));
-  const even = known.reduce((sum, [m, t]) => sum + t / m, 0) / known.length;
+  const even = known.reduce((sum, [, mean]) => sum + mean, 0) / known.length;
   return { even, difference, low: difference - half, high: difference + half };
 }

@@ -2,8 +2,8 @@
 
 import { byId, folded, make, say, table } from "./dom.js";
 import { Plot, colour, colourOf, faint, roomy } from "./plot.js";
-import { add, summary, sums } from "./pool.js";
-import { atTime, counted, lasting, number, percent, tick } from "./words.js";
+import { gathered, summary } from "./pool.js";
+import { atTime, counted, inWords, lasting, number, percent, tick } from "./words.js";
 
 const FIRST = 6; // actions shown until all are asked for
 const LEAST = 16; // rewards in a point that is drawn: steps with fewer go together with the next
@@ -20,14 +20,14 @@ export function render(view) {
   const { bins, ranked } = view;
   const shown = all ? ranked : ranked.slice(0, FIRST);
   say(byId("reward-lead"), `Mean reward in steps of ${lasting(bins.step)} or of ${LEAST} rewards, whichever is longer. The band is the 95\u202f% interval, the grey line the mean of all decisions.`);
-  const y = scaleOf([bins.all, ...shown].map((each) => gathered(each.rewards)));
+  const y = scaleOf([bins.all, ...shown].flatMap((each) => points(view, each.lots)));
   const overall = panelOf("all:", view, null);
   const wanted = shown.map((action) => panelOf(`action:${action.name}`, view, action));
   more.hidden = ranked.length <= FIRST;
   say(more, all ? `Show the ${FIRST} busiest` : `Show all ${ranked.length} actions`);
   arrange(byId("overall"), [overall.element]);
   arrange(byId("rewards"), [...wanted.map((panel) => panel.element), more, numbers]);
-  drawPanel(overall, view, scaleOf([gathered(bins.all.rewards)]), null); // only now, since a chart asks how wide its place is
+  drawPanel(overall, view, scaleOf(points(view, bins.all.lots)), null); // only now, since a chart asks how wide its place is
   wanted.forEach((panel, k) => drawPanel(panel, view, y, shown[k]));
   numbers.refresh();
 }
@@ -38,25 +38,14 @@ function arrange(holder, elements) {
   while (holder.children.length > elements.length) holder.lastElementChild.remove();
 }
 
-function scaleOf(series) {
-  const points = series.flat().filter((point) => point.mean !== null);
-  const ends = points.flatMap((point) => [point.low ?? point.mean, point.high ?? point.mean]);
-  if (!ends.length) return [0, 1];
-  const positive = points.every((point) => point.mean >= 0);
-  const low = Math.min(...ends);
-  return roomy(positive ? Math.max(low, 0) : low, Math.max(...ends), positive ? 0 : -Infinity);
-}
+const points = ({ variance }, lots) => gathered(lots, LEAST).map((lot) => summary(lot, variance));
 
-/** Points that say something: each of at least so many rewards, told at the step that completes it. */
-function gathered(points) {
-  let held = [0, 0, 0];
-  return points.map(({ n, mean, low, high }) => {
-    held = add(held, sums(n, mean, low, high));
-    if (held[0] < LEAST) return NOTHING;
-    const point = summary(held);
-    held = [0, 0, 0];
-    return point;
-  });
+function scaleOf(drawn) {
+  const known = drawn.filter((point) => point.n);
+  if (!known.length) return [0, 1];
+  const positive = known.every((point) => point.mean >= 0);
+  const low = Math.min(...known.map((point) => point.low));
+  return roomy(positive ? Math.max(low, 0) : low, Math.max(...known.map((point) => point.high)), positive ? 0 : -Infinity);
 }
 
 function panelOf(key, view, action) {
@@ -72,7 +61,7 @@ function panelOf(key, view, action) {
 function drawPanel({ plot, swatch }, view, y, action) {
   const { bins } = view;
   const shade = action ? colourOf(action.place) : colour("line");
-  const points = gathered((action ?? bins.all).rewards);
+  const drawn = points(view, (action ?? bins.all).lots);
   const told = inWords(action ? action.lately : view.lately);
   if (swatch) swatch.style.background = shade;
   plot.show({
@@ -82,7 +71,7 @@ function drawPanel({ plot, swatch }, view, y, action) {
     x: view.x,
     y,
     bin: bins.step,
-    data: [bins.times, column(points, "low"), column(points, "high"), column(bins.all.rewards, "mean"), column(points, "mean")],
+    data: [bins.times, ...["low", "high"].map((end) => column(drawn, end)), column(points(view, bins.all.lots), "mean"), column(drawn, "mean")],
     series: [
       { stroke: "transparent", spanGaps: true, points: { show: false } },
       { stroke: "transparent", spanGaps: true, points: { show: false } },
@@ -91,23 +80,17 @@ function drawPanel({ plot, swatch }, view, y, action) {
     ],
     bands: [{ series: [2, 1], fill: faint(shade, 0.18) }],
     axes: { values: (_, splits) => splits.map(tick) },
-    read: (k) => (points[k].n ? `${inWords(points[k])}, ${counted(points[k].n, "reward")}` : "too few rewards"),
+    read: (k) => (drawn[k].n ? `${inWords(drawn[k])}, ${counted(drawn[k].n, "reward")}` : "too few rewards"),
   });
 }
 
-const NOTHING = { n: 0, mean: null, low: null, high: null };
-const column = (points, key) => points.map((point) => point[key]);
+const column = (drawn, key) => drawn.map((point) => point[key]);
 
-function inWords({ mean, low, high }) {
-  if (mean === null) return "no reward";
-  return low === null ? number(mean) : `${number(mean)} (${number(low)} to ${number(high)})`;
-}
-
-function asTable({ bins, ranked }) {
+function asTable({ bins, ranked, variance }) {
   const columns = [["Time"], ["All decisions", true], ...ranked.map((action) => [action.name, true])];
   const rows = bins.times.map((time, k) => [
     atTime(time - bins.step / 2, bins.step),
-    ...[bins.all, ...ranked].map((each) => inWords(each.rewards[k])),
+    ...[bins.all, ...ranked].map((each) => inWords(summary(each.lots[k], variance))),
   ]);
   return table("Mean reward by action over time, with 95 % intervals", columns, rows.reverse());
 }

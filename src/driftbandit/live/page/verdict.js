@@ -1,7 +1,7 @@
 // The question, answered in plain sentences: only what the numbers say.
 
-import { between, gain, summary } from "./pool.js";
-import { count, counted, lasting, list, number, percent } from "./words.js";
+import { between, gain, summary, varianceOf } from "./pool.js";
+import { count, counted, inWords, lasting, list, number, percent } from "./words.js";
 
 export const LATELY = { "30m": 600, "7d": 86400 }; // seconds: what "lately" means in the span that is shown
 
@@ -26,7 +26,9 @@ function windowOf(live, history) {
   const from = history.times.findIndex((time) => time >= live.now - length);
   const before = history.times.findIndex((time) => time >= live.now - 2 * length);
   const name = latelyName(live, history);
-  return { from, before, end, name, rewards: summary(between(history, from, end)), earlier: summary(between(history, before, from)) };
+  const variance = varianceOf(history);
+  const told = (series, first, last) => summary(between(series, first, last), variance);
+  return { from, before, end, name, told, rewards: told(history, from, end), earlier: told(history, before, from) };
 }
 
 function answer(live, history, lately) {
@@ -60,9 +62,8 @@ function against(gained, when) {
 
 function earned({ rewards, earlier, name }) {
   if (!rewards.n) return null;
-  const range = rewards.low === null ? "" : ` (${number(rewards.low)} to ${number(rewards.high)})`;
-  const now = `${capital(name)} the mean reward was ${number(rewards.mean)}${range}, of ${counted(rewards.n, "reward")}`;
-  if (earlier.low === null || rewards.low === null) return `${now}.`;
+  const now = `${capital(name)} the mean reward was ${inWords(rewards)}, of ${counted(rewards.n, "reward")}`;
+  if (!earlier.n) return `${now}.`;
   const change = rewards.mean - earlier.mean;
   const half = Math.hypot((rewards.high - rewards.low) / 2, (earlier.high - earlier.low) / 2);
   const size = earlier.mean > 0 ? ` by ${percent(Math.abs(change) / earlier.mean)}` : "";
@@ -73,7 +74,7 @@ function earned({ rewards, earlier, name }) {
 function favourite(history, lately) {
   const played = history.actions.map((action) => {
     const decisions = action.decisions.slice(lately.from).reduce((sum, n) => sum + n, 0);
-    return { name: action.action, decisions, rewards: summary(between(action, lately.from, lately.end)) };
+    return { name: action.action, decisions, rewards: lately.told(action, lately.from, lately.end) };
   });
   const total = played.reduce((sum, action) => sum + action.decisions, 0);
   if (!total || played.length < 2) return null;

@@ -5,7 +5,7 @@ import { byId, make, say } from "./dom.js";
 import * as features from "./features.js";
 import * as memory from "./memory.js";
 import * as pace from "./pace.js";
-import { between, binned, summary, widthOf } from "./pool.js";
+import { between, binned, summary, varianceOf, widthOf } from "./pool.js";
 import * as rewards from "./rewards.js";
 import * as traffic from "./traffic.js";
 import { LATELY, latelyName, verdict } from "./verdict.js";
@@ -37,7 +37,8 @@ export function renderHistory(live, history) {
 function viewOf(live, history) {
   const bins = binned(history, widthOf(history), live.now);
   const from = history.times.findIndex((time) => time >= live.now - LATELY[history.span]);
-  const lately = (series) => summary(between(series, from, history.times.length));
+  const variance = varianceOf(history);
+  const lately = (series) => summary(between(series, from, history.times.length), variance);
   const decided = (series) => series.decisions.slice(from).reduce((sum, n) => sum + n, 0);
   const total = decided(history) || 1;
   const actions = bins.actions.map((action, place) => {
@@ -49,6 +50,7 @@ function viewOf(live, history) {
     live,
     history,
     bins,
+    variance,
     ranked: actions.filter((action) => action.all > 0).toSorted((one, other) => other.all - one.all),
     lately: lately(history),
     latelyName: latelyName(live, history),
@@ -68,7 +70,7 @@ function tellVerdict({ kind, headline, sentences }, warning) {
 
 function tiles({ live, lately, latelyName }) {
   const { experiment, rates } = live;
-  const range = lately.low === null ? latelyName : `${number(lately.low)} to ${number(lately.high)}`;
+  const range = lately.mean === null ? latelyName : `${number(lately.low)} to ${number(lately.high)}`;
   const each = [
     ["Decisions", number(rates.decisions), "per second"],
     ["Rewards", number(rates.rewards), "learnt per second"],

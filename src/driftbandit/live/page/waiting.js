@@ -2,7 +2,7 @@
 
 import { share } from "./bars.js";
 import { byId, make, say, table } from "./dom.js";
-import { count, lasting, number, percent } from "./words.js";
+import { count, inWords, lasting, number, percent } from "./words.js";
 
 export function render({ live }) {
   const { experiment, delays } = live;
@@ -38,11 +38,12 @@ function histogram({ bounds, counts }, told) {
   return table("Delay from decision to reward", [["Delay"], [""], ["Share", true], ["Rewards", true]], rows);
 }
 
-function baseline({ baseline: { decisions, agreed } }) {
+function baseline({ baseline: { decisions, agreed, where_agreed: same, where_differed: other } }) {
   byId("baseline-section").hidden = !decisions;
   if (!decisions) return;
   byId("baseline").replaceChildren(
     make("p", { class: "agreement" }, make("strong", {}, percent(agreed / decisions)), ` the same choice, in ${count(agreed)} of ${count(decisions)} decisions`),
     share(agreed / decisions),
+    make("p", { class: "lead" }, `Where both chose the same the mean reward was ${inWords(same)}; where the policy would have chosen otherwise, ${inWords(other)}.`),
   );
 }

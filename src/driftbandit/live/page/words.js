@@ -24,6 +24,12 @@ export function number(value) {
   return Number.isInteger(value) || size >= 100 || size < 1e-4 ? tick(value) : signed(value.toPrecision(3));
 }
 
+/** A mean and its interval. */
+export function inWords({ mean, low, high }) {
+  if (mean === null) return "–";
+  return low === null ? number(mean) : `${number(mean)} (${number(low)} to ${number(high)})`;
+}
+
 /** So many digits behind the point that a column of them lines up. */
 export const fixed = (value, digits) => (value == null ? "–" : signed(value.toFixed(digits)));
 

@@ -37,10 +37,14 @@ class Taught(Scratch):
         if round >= self.rounds:
             raise ValueError(f"round must be one that was decided, so below {self.rounds}, got {round}")
         with self._alone():
-            self._waiting.pop(round, None)
-            if not own:
-                disown(self.state, round)
-            (self._take or self._bind_take())(self.state, round, x, reward)
+            self._teach(round, x, reward, own)
+
+    def _teach(self, round: int, arm: Floats, reward: float, own: bool) -> None:
+        """As ``learn``, of what is known to be right."""
+        self._waiting.pop(round, None)
+        if not own:
+            disown(self.state, round)
+        (self._take or self._bind_take())(self.state, round, arm, reward)
 
     def _as_arm(self, arm: ArrayLike) -> Floats:
         x = arm if isinstance(arm, np.ndarray) and is_plain(arm) else validate.array("arm", arm, 1)
