@@ -53,12 +53,12 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def run(self, script: str, *given: Any) -> Any:
-        return self.driver.execute_script(f"return {script}", *given)  # type: ignore[no-untyped-call]
+        return self.driver.execute_script(f"return {script}", *given)
 
     def told(self, module: str, expression: str, *given: Any) -> Any:
         """What a module of the page makes of something."""
         script = f"import('/page/{module}').then((m) => arguments[arguments.length - 1]({expression}))"
-        return self.driver.execute_async_script(script, *given)  # type: ignore[no-untyped-call]
+        return self.driver.execute_async_script(script, *given)
 
     def text(self, selector: str) -> str:
         """As it is seen: of what is hidden, nothing."""
@@ -114,8 +114,7 @@ def play(client: httpx.Client, rounds: int, **more: Any) -> None:
 def test_the_demo_is_shown_and_lives(browser: Browser, demo: str) -> None:
     browser.open(demo)
     browser.lives()
-    for part in PARTS:
-        browser.until(lambda part=part: browser.text(f"#{part}"), f"there is something in {part}")
+    browser.until(lambda: all(browser.text(f"#{part}") for part in PARTS), "there is something in every part")
     assert browser.text("#title") == "Is “shop” learning?"
     assert browser.run("document.querySelectorAll('.uplot canvas').length") >= 6
     rounds = "#tiles > div:last-child > dd"
@@ -330,4 +329,4 @@ def test_what_it_says_follows_from_the_numbers(browser: Browser, demo: str) -> N
 
     assert headline(0.6, 0.4) == "Learning: reward in the last 10 minutes is 16 % above an even choice."
     assert headline(0.4, 0.6) == "Not learning: reward in the last 10 minutes is 16 % below an even choice."
-    assert headline(0.5, 0.5) == "No clear gain: reward in the last 10 minutes is level with an even choice."
+    assert headline(0.5, 0.5) == "No clear gain: reward in the last 10 minutes cannot be told from that of an even choice."

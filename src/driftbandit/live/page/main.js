@@ -3,7 +3,7 @@
 import { byId, make, say } from "./dom.js";
 import { Refusal, experiments, history, listen, token } from "./server.js";
 import { renderHistory, renderNow } from "./view.js";
-import { atClock, lasting } from "./words.js";
+import { atClock, counted } from "./words.js";
 
 const SPANS = { "30m": "30 minutes", "7d": "7 days" };
 const OFTEN = { "30m": 5000, "7d": 60_000 }; // milliseconds between two histories
@@ -40,8 +40,9 @@ function notice(title, text = "", { example = null, form = false, retry = false 
 function locked(error) {
   be("refused");
   byId("board").hidden = true;
-  const wrong = token.get() !== null;
-  notice(wrong ? "This token does not open it" : "A token is needed", wrong ? `${error.message}.` : "This service shows itself to those who have a token.", { form: true });
+  const why = error.status === 403 ? `The server says: ${error.message}.` : "The server does not know it. Is it whole, and not revoked?";
+  if (token.get() === null) notice("A token is needed", "This service shows itself to those who have a token.", { form: true });
+  else notice("This token does not open it", why, { form: true });
   byId("token").focus();
 }
 
@@ -49,7 +50,7 @@ async function lost(error, pause, signal) {
   be("disconnected");
   const when = known.live ? ` What you see is from ${atClock(known.live.now)}.` : "";
   const why = error instanceof Refusal ? `The server says: ${error.message}.` : "The server cannot be reached.";
-  notice("Disconnected", `${why}${when} Trying again every ${lasting(pause / 1000)}.`, { retry: true });
+  notice("Disconnected", `${why}${when} Trying again in ${counted(pause / 1000, "second")}.`, { retry: true });
   await new Promise((resolve) => {
     const timer = setTimeout(resolve, pause);
     byId("retry").onclick = resolve;

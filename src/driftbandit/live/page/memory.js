@@ -2,7 +2,7 @@
 
 import { byId, folded, make, say, table } from "./dom.js";
 import { Plot, colour, faint } from "./plot.js";
-import { atClock, atTime, count, counted, number } from "./words.js";
+import { atTime, count, counted, number } from "./words.js";
 
 const plot = new Plot(210);
 const restarts = make("ul", { class: "marks" });
@@ -29,13 +29,13 @@ export function render(view) {
     y: [0, 1.1 * highest],
     bin: history.width,
     data: [history.times.slice(from), history.memory.slice(from)],
-    series: [{ stroke: colour("line"), width: 2, fill: faint(colour("line"), 0.14), spanGaps: true, points: { show: false } }],
+    series: [{ stroke: colour("line"), width: 2, fill: faint(colour("line"), 0.14), spanGaps: true, points: { size: 4 } }],
     idle: "Rewards that the policy goes by. A dashed line: it found older ones outdated and began anew.",
     axes: { values: (_, splits) => splits.map((split) => (split % 1 ? "" : count(split))) },
     hooks: { draw: [(chart) => marks(chart, last.history.restarts)] },
     read: (k) => (plot.plot.data[1][k] === null ? "not known" : counted(Math.round(plot.plot.data[1][k]), "reward")),
   });
-  list(history.restarts);
+  list(history);
   numbers.refresh();
 }
 
@@ -61,8 +61,9 @@ function marks(chart, each) {
   ctx.restore();
 }
 
-function list(each) {
-  const words = each.slice(-3).map(({ round, at }) => `Restart at round ${number(round)}${at === null ? "" : `, ${atClock(at)}`}`);
+function list({ restarts: each, width }) {
+  const when = (at) => (at === null ? "" : `, ${width < 60 ? "" : "after "}${atTime(at, width)}`);
+  const words = each.slice(-3).map(({ round, at }) => `Restart at round ${number(round)}${when(at)}`);
   const key = words.join();
   if (restarts.dataset.key === key && key) return;
   restarts.dataset.key = key;

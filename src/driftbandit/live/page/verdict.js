@@ -50,7 +50,7 @@ function against(gained, when) {
   if (gained === null) return { kind: "unclear", headline: "Too early to tell." };
   const { difference, even, low, high } = gained;
   if (low <= 0 && high >= 0) {
-    return { kind: "unclear", headline: `No clear gain: reward ${when} is level with an even choice.` };
+    return { kind: "unclear", headline: `No clear gain: reward ${when} cannot be told from that of an even choice.` };
   }
   const size = even > 0 ? percent(Math.abs(difference) / even) : number(Math.abs(difference));
   const ends = even > 0 ? [low, high].map((end) => percent(end / even)) : [low, high].map(number);
@@ -94,7 +94,7 @@ function remembers(live, history) {
   const last = history.restarts.filter((restart) => restart.at !== null).at(-1);
   const held = `It goes by the last ${counted(Math.round(memory), "reward")}, of ${counted(round, "round")}`;
   if (!history.restarts.length) return `${held}; so far it had no reason to begin anew.`;
-  const when = last ? ` ${lasting(live.now - last.at)} ago` : "";
+  const when = last && history.width < 60 ? ` ${lasting(live.now - last.at)} ago` : ""; // wide buckets do not tell
   return `${held}; it found older ones outdated and began anew${when}, at round ${number(history.restarts.at(-1).round)}.`;
 }
 
