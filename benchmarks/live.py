@@ -3,7 +3,8 @@
     python benchmarks/live.py --out benchmarks/live.md
 
 Needs ``wrk`` (Debian: apt-get install wrk). Each round measures everything once, so that what else the machine does
-falls on all alike; a ratio is the median over rounds.
+falls on all alike; a ratio is the median over rounds. Where the machine is busy, requests per second say little, so the
+processor time that the server spends on a request is told too.
 """
 
 import argparse
@@ -16,126 +17,138 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import live_load
 import live_pace
 
 BATCH = 100
+TICK = os.sysconf("SC_CLK_TCK")
 
 
-def measure(command: list[str]) -> tuple[float, float]:
-    """Requests per second and the 99th percentile of their latency in ms, by wrk; an error where any was refused."""
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    if "Non-2xx" in said or "Socket errors" in said:
-        raise RuntimeError(f"{' '.join(command)}:\n{said}")
-    (rate,) = re.findall(r"Requests/sec:\s+([\d.]+)", said)
-    ((number, unit),) = re.findall(r"99%\s+([\d.]+)(us|ms|s)", said)
-    return float(rate), float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
+class Measured(NamedTuple):
+    rate: float  # requests per second
+    cpu: float  # of the server per request, in µs
 
 
-class Load:
-    """wrk against one server."""
+Round = dict[str, Measured]
 
-    def __init__(self, folder: Path, seconds: float) -> None:
-        self.folder, self.seconds, self.run = folder, seconds, 0
 
-    def empty(self, url: str, connections: int) -> tuple[float, float]:
-        return measure([*self._wrk(connections), f"{url}/healthz"])
+class Server:
+    """A server of its own, in its own process, and wrk against it."""
 
-    def decide(self, url: str, connections: int, batch: int = 0) -> tuple[float, float]:
-        self.run += 1
-        script = self.folder / f"{self.run}.lua"
-        script.write_text(live_load.lua(f"{os.getpid()}-{self.run}", batch))
-        return measure([*self._wrk(connections), "-s", str(script), url])
+    def __init__(self, folder: Path, mode: str, seconds: int) -> None:
+        self.folder, self.seconds, self.runs, self.mode = folder, seconds, 0, mode
+        command = [sys.executable, live_load.__file__, str(folder / f"{mode}.db"), mode]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        while httpx.get(f"{self.url}/v1/experiments/bench/status").status_code != 200:
+            time.sleep(0.1)
 
-    def _wrk(self, connections: int) -> list[str]:
-        return ["wrk", "-t1", f"-c{connections}", f"-d{self.seconds:g}s", "--latency", "--timeout", "20s"]
+    def empty(self, connections: int) -> Measured:
+        return self._measure(connections, f"{self.url}/healthz")
+
+    def decide(self, connections: int, batch: int = 0) -> Measured:
+        self.runs += 1
+        script = self.folder / f"{self.mode}-{self.runs}.lua"
+        script.write_text(live_load.lua(f"{self.mode}-{self.runs}", batch))
+        return self._measure(connections, "-s", str(script), self.url)
+
+    def _measure(self, connections: int, *what: str) -> Measured:
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{self.seconds}s", "--timeout", "20s", *what]
+        before = self._cpu()
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        if "Non-2xx" in said or "Socket errors" in said:
+            raise RuntimeError(f"{' '.join(command)}:\n{said}")
+        (rate,), (count,) = re.findall(r"Requests/sec:\s+([\d.]+)", said), re.findall(r"(\d+) requests in", said)
+        return Measured(float(rate), 1e6 * (self._cpu() - before) / int(count))
+
+    def _cpu(self) -> float:
+        """Seconds of the processor so far."""
+        parts = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(parts[11]) + int(parts[12])) / TICK
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(30)
 
 
 @contextlib.contextmanager
-def serving(folder: Path, mode: str) -> Iterator[str]:
-    """A server of its own, in its own process."""
-    here = Path(live_load.__file__)
-    process = subprocess.Popen([sys.executable, str(here), str(folder / f"{mode}.db"), mode], stdout=subprocess.PIPE, text=True)
+def serving(folder: Path, mode: str, seconds: int) -> Iterator[Server]:
+    server = Server(folder, mode, seconds)
     try:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        while httpx.get(f"{url}/readyz").status_code != 200:
-            time.sleep(0.1)
-        yield url
+        yield server
     finally:
-        process.terminate()
-        process.wait(30)
+        server.stop()
 
 
-def rounds(folder: Path, count: int, seconds: float) -> list[dict[str, tuple[float, float]]]:
-    load, results = Load(folder, seconds), []
-    with serving(folder, "grouped") as grouped, serving(folder, "each") as each:
-        for url in (grouped, each):
-            load.decide(url, 8)  # warm
+def rounds(folder: Path, count: int, seconds: int) -> list[Round]:
+    results: list[Round] = []
+    with serving(folder, "grouped", seconds) as grouped, serving(folder, "each", seconds) as each:
+        for server in (grouped, each):
+            server.decide(8)  # warm
         for _ in range(count):
             results.append(
                 {
-                    "empty, 64": load.empty(grouped, 64),
-                    "durable, 64": load.decide(grouped, 64),
-                    "each, 64": load.decide(each, 64),
-                    "batch, 8": load.decide(grouped, 8, BATCH),
-                    "empty, 256": load.empty(grouped, 256),
-                    "durable, 256": load.decide(grouped, 256),
+                    "empty, 64": grouped.empty(64),
+                    "durable, 64": grouped.decide(64),
+                    "each, 64": each.decide(64),
+                    "empty, 256": grouped.empty(256),
+                    "durable, 256": grouped.decide(256),
+                    "batch, 8": grouped.decide(8, BATCH),
                 }
             )
-            results[-1] |= at_half_load(folder, grouped, results[-1]["durable, 64"][0] / 2, seconds)
-            print({name: f"{rate:,.0f}/s p99 {late:.1f} ms" for name, (rate, late) in results[-1].items()}, flush=True)
+            results[-1] |= at_half_load(folder, grouped.url, results[-1]["durable, 64"].rate / 2, seconds)
+            print({name: f"{found.rate:,.0f}/s {found.cpu:.0f} µs" for name, found in results[-1].items()}, flush=True)
     return results
 
 
-def at_half_load(folder: Path, url: str, rate: float, seconds: float) -> dict[str, tuple[float, float]]:
-    """The 99th percentile of what an empty request, a decision and an fsync take, in ms, at this pace."""
+def at_half_load(folder: Path, url: str, rate: float, seconds: int) -> Round:
+    """The 99th percentile of what an empty request, a decision and an fsync take, in µs, at this pace."""
     return {
-        "paced empty": (rate, p99(live_pace.latencies(url, "empty", rate, seconds))),
-        "paced durable": (rate, p99(live_pace.latencies(url, f"durable-{time.time_ns()}", rate, seconds))),
-        "fsync": (rate, p99(live_pace.fsyncs(folder))),
+        "paced empty": Measured(rate, p99(live_pace.latencies(url, "empty", rate, seconds))),
+        "paced durable": Measured(rate, p99(live_pace.latencies(url, f"durable-{time.time_ns()}", rate, seconds))),
+        "fsync": Measured(rate, p99(live_pace.fsyncs(folder))),
     }
 
 
 def p99(taken: list[float]) -> float:
-    return statistics.quantiles(taken, n=100)[98]
+    return 1e3 * statistics.quantiles(taken, n=100)[98]
 
 
-def table(results: list[dict[str, tuple[float, float]]]) -> str:
-    def ratio(one: str, other: str, factor: float = 1.0) -> str:
-        found = sorted(factor * each[one][0] / each[other][0] for each in results)
-        return f"{statistics.median(found):.2f} ({found[0]:.2f} to {found[-1]:.2f})"
-
-    def middle(name: str, factor: float = 1.0) -> str:
-        return f"{statistics.median(factor * each[name][0] for each in results):,.0f}"
-
-    late, parts = half_load(results)
-    lines = [
-        "| measured side by side | aim | ratio, median (range) | per second |",
-        "| --- | --- | --- | --- |",
-        f"| durable decisions / empty requests, 64 connections | ≥ 0.5 | {ratio('durable, 64', 'empty, 64')} | "
-        f"{middle('durable, 64')} / {middle('empty, 64')} |",
-        f"| the same, 256 connections | ≥ 0.7 | {ratio('durable, 256', 'empty, 256')} | "
-        f"{middle('durable, 256')} / {middle('empty, 256')} |",
-        f"| durable decisions / one SQLite commit per request, 64 connections | ≥ 25 | {ratio('durable, 64', 'each, 64')} | "
-        f"{middle('durable, 64')} / {middle('each, 64')} |",
-        f"| {BATCH} decisions per request, 8 connections / single, 64 | ≥ 6 | {ratio('batch, 8', 'durable, 64', BATCH)} | "
-        f"{middle('batch, 8', BATCH)} / {middle('durable, 64')} |",
-        f"| p99 at half load, ms: a decision / an empty request + 3 × an fsync | ≤ 1 | {late} | {parts} |",
-    ]
-    return "\n".join(lines)
+def spread(ratios: list[float]) -> str:
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
-def half_load(results: list[dict[str, tuple[float, float]]]) -> tuple[str, str]:
-    """The ratio, and what it is made of."""
-    durable, empty, sync = ([each[name][1] for each in results] for name in ("paced durable", "paced empty", "fsync"))
-    ratios = sorted(d / (e + 3 * f) for d, e, f in zip(durable, empty, sync, strict=True))
-    parts = f"{statistics.median(durable):.1f} / ({statistics.median(empty):.1f} + 3 × {statistics.median(sync):.1f})"
-    return f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", parts
+def table(results: list[Round]) -> str:
+    def row(what: str, aim: str, one: str, other: str, factor: float = 1.0) -> str:
+        rates = spread([factor * each[one].rate / each[other].rate for each in results])
+        work = spread([factor * each[other].cpu / each[one].cpu for each in results])
+        seen = f"{middle(one, 'rate', factor)} / {middle(other, 'rate')}"
+        return f"| {what} | {aim} | {rates} | {work} | {seen} | {middle(one, 'cpu', 1 / factor)} / {middle(other, 'cpu')} |"
+
+    def middle(name: str, part: str, factor: float = 1.0) -> str:
+        return f"{statistics.median(factor * getattr(each[name], part) for each in results):,.0f}"
+
+    durable, empty, sync = ([each[name].cpu for each in results] for name in ("paced durable", "paced empty", "fsync"))
+    late = spread([d / (e + 3 * f) for d, e, f in zip(durable, empty, sync, strict=True)])
+    ms: Callable[[list[float]], str] = lambda taken: f"{statistics.median(taken) / 1e3:.1f}"  # noqa: E731
+    return "\n".join(
+        [
+            "| measured side by side | aim | by requests per second | by processor time | per second | µs of the server |",
+            "| --- | --- | --- | --- | --- | --- |",
+            row("durable decisions / empty requests, 64 connections", "≥ 0.5", "durable, 64", "empty, 64"),
+            row("the same, 256 connections", "≥ 0.7", "durable, 256", "empty, 256"),
+            row("durable decisions / one SQLite commit per request, 64 connections", "≥ 25", "durable, 64", "each, 64"),
+            row(f"{BATCH} decisions per request / single", "≥ 6", "batch, 8", "durable, 64", BATCH),
+            f"| p99 at half load: a decision / (an empty request + 3 × an fsync) | ≤ 1 | {late} | | | {ms(durable)} ms / "
+            f"({ms(empty)} ms + 3 × {ms(sync)} ms) |",
+        ]
+    )
 
 
 def machine() -> str:
@@ -146,8 +159,8 @@ def machine() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=int, default=1, help="of each measurement")
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
     busy = os.getloadavg()[0]
@@ -156,8 +169,9 @@ def main() -> None:
     page = f"""# The live service under load
 
 AdaptiveUCB, d = 10, a named set of 20 arms; uvicorn with uvloop and httptools, one process; SQLite with a write-ahead log and a
-sync per commit; wrk with one thread on the same machine. {chosen.rounds} rounds, each measures everything for
-{chosen.seconds:g} s. {machine()}. Load average before the run: {busy:.1f}.
+sync per commit; wrk with one thread on the same machine; an empty request is `GET /healthz`. {chosen.rounds} rounds, each
+measures everything for {chosen.seconds} s; medians over rounds, with their range. {machine()}.
+Load average before the run: {busy:.1f} (what else was running; the aims are for a quiet machine).
 
 {table(results)}
 

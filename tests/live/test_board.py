@@ -7,6 +7,7 @@ import pytest
 
 from driftbandit.live.board import MOST_ACTIONS, OTHERS, Board
 from driftbandit.live.entries import Entry
+from driftbandit.live.records import Decided
 from driftbandit.live.series import CHOSEN, Histogram, Series, means, pooled
 
 pytestmark = pytest.mark.plain
@@ -54,7 +55,7 @@ def test_means_and_their_intervals() -> None:
 def test_actions_beyond_the_first_are_told_together() -> None:
     board, now = Board(), time.time()
     for k in range(MOST_ACTIONS + 5):
-        board.decided(entry(f"action {k}", now, round=k))
+        board.decided(entry(f"action {k}", now, round=k), Decided(now, 0, f"id {k}", b""))
     board.learnt(entry("action 0", now), now, 1.0)
     board.learnt(entry(f"action {MOST_ACTIONS + 1}", now), now, 0.5)
     board.settle(12.0)

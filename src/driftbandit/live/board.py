@@ -1,6 +1,7 @@
 """What a page shows of one experiment, as sums that do not grow: by action over time, delays, memory."""
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,10 +9,12 @@ import msgspec
 import numpy as np
 
 from driftbandit.live.entries import Entry
+from driftbandit.live.records import Decided
 from driftbandit.live.series import CHOSEN, REWARDED, SQUARES, TOTAL, Histogram, Series, deviations, gaps, means, pooled, short
 
 MOST_ACTIONS = 32  # shown one by one; the rest together
 OTHERS = "others"
+RECENT = 50  # decisions told one by one
 DELAYS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0)  # seconds
 SPANS = {"30m": (5.0, 360), "7d": (1800.0, 336)}  # width of a bucket in seconds, how many
 
@@ -62,8 +65,10 @@ class Board:
         self.baselines = np.zeros((2, 4))  # what the caller's own choices earned: where the policy's differed, where it agreed
         self._sums: dict[tuple[int, int], list[float]] = {}  # by second and place: what is not in the series yet
         self._rounds: dict[int, int] = {}  # by second: the first
+        self.last: deque[Decided] = deque(maxlen=RECENT)
 
-    def decided(self, entry: Entry) -> None:
+    def decided(self, entry: Entry, record: Decided) -> None:
+        self.last.append(record)
         second = int(entry.at)
         self._row(second, entry)[CHOSEN] += 1
         self._rounds.setdefault(second, entry.round)

@@ -1,20 +1,28 @@
 """How an experiment goes, as one document: what a page shows, made at most once per second however many look."""
 
+import copy
 import time
-from typing import Any, Literal
+from collections.abc import Iterable
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 
 from driftbandit.contexts.chooser import Chooser
-from driftbandit.live.answers import Found, Opinion, Status
+from driftbandit.live.answers import Explanation, Found, Opinion, Reason, Status
+from driftbandit.live.baselines import Baseline, baseline
 from driftbandit.live.board import Board
-from driftbandit.live.errors import NotFound
+from driftbandit.live.entries import Entry
+from driftbandit.live.experiment import Experiment
+from driftbandit.live.records import Decided
 from driftbandit.live.series import CHOSEN, REWARDED, gaps, means, pooled
 from driftbandit.live.service import Service
+from driftbandit.live.telling import explained
+from driftbandit.policies._base.decision import Estimate
+from driftbandit.policies._base.policy import Policy
 
 MINUTE = 12  # buckets of the finest series
-EXPLAINING = 0.02  # seconds spent on explanations at a time; the rest come with the next
 
 
 class Rates(msgspec.Struct):
@@ -52,26 +60,8 @@ class Delays(msgspec.Struct):
     mean: float | None
 
 
-class Earned(msgspec.Struct):
-    """The mean of some rewards, with its 95 % interval."""
-
-    rewards: int
-    mean: float | None
-    low: float | None
-    high: float | None
-
-
-class Baseline(msgspec.Struct):
-    """Decisions that were the caller's own, how many of them the policy would have made too, and what either earned."""
-
-    decisions: int
-    agreed: int
-    where_agreed: Earned
-    where_differed: Earned
-
-
 class Recent(msgspec.Struct, kw_only=True):
-    """One of the last decisions. ``opinions`` are from within a second or two of it; null where they are yet to be made."""
+    """One of the last decisions. ``opinions`` are from within a second or two of it, if someone looked on by then."""
 
     id: str
     at: float
@@ -80,8 +70,8 @@ class Recent(msgspec.Struct, kw_only=True):
     action: str | None
     state: str
     reward: float | None
-    hung_on: Literal["score", "chance", "explored", "baseline"] | None = None
-    opinions: list[Opinion] | None = None
+    hung_on: Reason
+    opinions: list[Opinion]
 
 
 class Live(msgspec.Struct, kw_only=True):
@@ -98,28 +88,39 @@ class Live(msgspec.Struct, kw_only=True):
 
 
 class Explanations:
-    """Of the last decisions, each made once."""
+    """Of the last decisions, each made once, from one estimate for all that are new."""
 
     def __init__(self) -> None:
-        self.known: dict[str, Any] = {}
+        self.known: dict[str, Explanation] = {}
 
-    def of(self, service: Service, name: str, recent: list[Found]) -> list[Recent]:
-        until = time.monotonic() + EXPLAINING
-        kept = {}
-        for found in recent:
-            id = found.answer.id
-            if id in self.known:
-                kept[id] = self.known[id]
-            elif time.monotonic() < until:
-                try:
-                    kept[id] = service.explain(name, id)
-                except NotFound:
-                    continue
-        self.known = kept
-        return [told(found, kept.get(found.answer.id)) for found in recent]
+    def of(self, experiment: Experiment, records: Iterable[Decided]) -> list[Recent]:
+        """The newest first."""
+        found = [(record, entry) for record in records if (entry := experiment.find(record.id)) is not None]
+        if any(record.id not in self.known for record, _ in found):
+            looked = seen_with(experiment, experiment.player.policy.estimate())
+            self.known = {
+                record.id: self.known.get(record.id) or explained_or_not(looked, entry, record) for record, entry in found
+            }
+        return [told(entry.found(), self.known[entry.id]) for _, entry in reversed(found)]
 
 
-def told(found: Found, explanation: Any) -> Recent:
+def seen_with(experiment: Experiment, estimate: Estimate) -> Experiment:
+    """The experiment, to explain with: what it thinks is worked out once, not for each decision."""
+    seen, player = copy.copy(experiment), copy.copy(experiment.player)
+    player.policy = cast(Policy, SimpleNamespace(estimate=lambda: estimate, fixed_only=player.policy.fixed_only))
+    seen.player = player
+    return seen
+
+
+def explained_or_not(experiment: Experiment, entry: Entry, record: Decided) -> Explanation:
+    """Without opinions, where nothing of what was on offer is any more."""
+    try:
+        return explained(experiment, entry, record)
+    except ValueError:
+        return Explanation(decision=entry.found(), opinions=[], hung_on="chance")
+
+
+def told(found: Found, explanation: Explanation) -> Recent:
     answer = found.answer
     return Recent(
         id=answer.id,
@@ -129,8 +130,8 @@ def told(found: Found, explanation: Any) -> Recent:
         action=answer.action,
         state=found.state,
         reward=found.reward,
-        hung_on=explanation and explanation.hung_on,
-        opinions=explanation and explanation.opinions,
+        hung_on=explanation.hung_on,
+        opinions=explanation.opinions,
     )
 
 
@@ -149,14 +150,8 @@ def live(service: Service, name: str, board: Board, explanations: Explanations) 
         features=features(service, name, status),
         delays=Delays(board.delays.bounds, counts, board.delays.total / sum(counts) if any(counts) else None),
         baseline=baseline(board, status),
-        recent=explanations.of(service, name, service.recent(name)),
+        recent=explanations.of(service.state.names[name], board.last),
     )
-
-
-def baseline(board: Board, status: Status) -> Baseline:
-    counts = board.baselines[:, REWARDED].astype(int).tolist()
-    differed, agreed = (Earned(*each) for each in zip(counts, *means(board.baselines, pooled(board.baselines)), strict=True))
-    return Baseline(status.counts.baselines, status.counts.agreed, agreed, differed)
 
 
 def actions(board: Board, sums: Any) -> list[ActionNow]:

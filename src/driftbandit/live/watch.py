@@ -87,7 +87,7 @@ class Watch:
         """Entries that were forgotten meanwhile are passed over."""
         if type(record) is Decided:
             if (entry := experiment.find(record.id)) is not None:
-                board.decided(entry)
+                board.decided(entry, record)
             return
         expired = type(record) is Expired
         for id in record.ids if expired else (record.id,):

@@ -2,7 +2,6 @@
 
 import { uncertain } from "./bars.js";
 import { byId, make, say } from "./dom.js";
-import { explanation } from "./server.js";
 import { atClock, counted, fixed, number } from "./words.js";
 
 const FIRST = 12; // shown until all are asked for
@@ -98,35 +97,27 @@ function tell(each, decision) {
 
 const nameOf = ({ action, index }) => action ?? `arm ${index}`;
 
-async function toggle(id) {
+function toggle(id) {
   const each = rows.get(id);
   const opening = !open.has(id);
   if (opening) open.add(id);
   else open.delete(id);
   each.button.setAttribute("aria-expanded", String(opening));
   each.detail.hidden = !opening;
-  if (opening) await explain(each);
+  if (opening) explain(each);
   if (open.size) refresh();
   else renew();
 }
 
-/** Once: the opinions at about the time of the decision, asked for where they had not come yet. */
-async function explain({ detail, decision }) {
+/** Once: what was thought at about the time of the decision. */
+function explain({ detail, decision }) {
   const cell = detail.firstElementChild;
   if (cell.hasChildNodes()) return;
-  let { opinions, hung_on: reason } = decision;
-  if (opinions === null) {
-    try {
-      ({ opinions, hung_on: reason } = await explanation(experiment, decision.id));
-    } catch (error) {
-      cell.append(make("p", {}, `It cannot be explained: ${error.message}.`));
-      return;
-    }
-  }
+  const { opinions, hung_on: reason, round, id } = decision;
   cell.append(
     make("p", {}, REASONS[reason] ?? ""),
     opinions.length ? opinionsOf(opinions, decision) : make("p", {}, "What was on offer is not known any more."),
-    make("p", { class: "id" }, `Round ${decision.round}, id `, make("code", {}, decision.id)),
+    make("p", { class: "id" }, `Round ${round}, id `, make("code", {}, id)),
   );
 }
 

@@ -1,14 +1,13 @@
 // The page: which experiment, which span, and in what state the connection is.
 
 import { byId, make, say } from "./dom.js";
-import { Refusal, experiments, history, listen, token } from "./server.js";
+import { experiments, history, listen, token } from "./server.js";
+import { be, gone, locked, lost, nothing, notice, undecided } from "./state.js";
 import { renderHistory, renderNow } from "./view.js";
-import { atClock, counted } from "./words.js";
 
 const SPANS = { "30m": "30 minutes", "7d": "7 days" };
 const OFTEN = { "30m": 5000, "7d": 60_000 }; // milliseconds between two histories
 const LISTING = 10_000;
-const STATES = { connecting: "Connecting", live: "Live", paused: "Paused", disconnected: "Disconnected", refused: "Locked", empty: "Live" };
 
 let names = [];
 let chosen = null;
@@ -16,47 +15,6 @@ let span = "30m";
 let paused = false;
 let life = new AbortController(); // of the present connection
 let known = { live: null, history: null, kind: null };
-
-// --- what state it is in -----------------------------------------------------------------------------------------------
-
-function be(state) {
-  if (document.body.dataset.state !== state) {
-    if (state !== "empty") say(byId("announcer"), STATES[state]);
-    document.body.dataset.state = state;
-  }
-  say(byId("connection"), paused && state === "live" ? STATES.paused : STATES[state]);
-}
-
-function notice(title, text = "", { example = null, form = false, retry = false } = {}) {
-  byId("notice").hidden = title === null;
-  say(byId("notice-title"), title ?? "");
-  say(byId("notice-text"), text);
-  byId("notice-example").hidden = example === null;
-  say(byId("notice-example"), example ?? "");
-  byId("token-form").hidden = !form;
-  byId("retry").hidden = !retry;
-}
-
-function locked(error) {
-  be("refused");
-  byId("board").hidden = true;
-  const why = error.status === 403 ? `The server says: ${error.message}.` : "The server does not know it. Is it whole, and not revoked?";
-  if (token.get() === null) notice("A token is needed", "This service shows itself to those who have a token.", { form: true });
-  else notice("This token does not open it", why, { form: true });
-  byId("token").focus();
-}
-
-async function lost(error, pause, signal) {
-  be("disconnected");
-  const when = known.live ? ` What you see is from ${atClock(known.live.now)}.` : "";
-  const why = error instanceof Refusal ? `The server says: ${error.message}.` : "The server cannot be reached.";
-  notice("Disconnected", `${why}${when} Trying again in ${counted(pause / 1000, "second")}.`, { retry: true });
-  await new Promise((resolve) => {
-    const timer = setTimeout(resolve, pause);
-    byId("retry").onclick = resolve;
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()));
-  });
-}
 
 // --- the connection ----------------------------------------------------------------------------------------------------
 
@@ -70,15 +28,15 @@ async function connect() {
     } catch (error) {
       if (signal.aborted) return;
       if (error.status === 401 || error.status === 403) return locked(error);
-      if (error.status !== 404) await lost(error, pause, signal);
-      else return gone(error);
+      if (error.status !== 404) await lost(error, known.live?.now, pause, signal);
+      else return gone(error, names.length > 0);
       pause = Math.min(2 * pause, 15_000);
     }
   }
 }
 
 async function follow(signal, well) {
-  if (!known.live) {
+  if (!known.live && document.body.dataset.state !== "empty") {
     be("connecting");
     notice("Connecting…");
   }
@@ -103,32 +61,17 @@ async function follow(signal, well) {
   });
 }
 
-function gone(error) {
-  be("empty");
-  byId("board").hidden = true;
-  notice("No such experiment", `The server says: ${error.message}.${names.length ? " Choose another above." : ""}`);
-}
-
-function nothing() {
-  be("empty");
-  byId("board").hidden = true;
-  const at = new URL("v1/experiments/shop", location.href.split("#")[0]).href;
-  const example = `curl --json '{"actions": ["red", "green"]}' -X PUT ${at}`;
-  notice("No experiments yet", "Make one, and it will be shown here:", { example });
-}
-
 // --- what it shows -----------------------------------------------------------------------------------------------------
 
 function now() {
-  be("live");
+  be("live", paused);
+  if (!byId("board").hidden) notice(null);
   if (paused || !known.history) return;
   const { live } = known;
   const any = live.experiment.counts.decisions > 0;
   byId("board").hidden = !any;
   if (!any) {
-    const at = new URL(`v1/experiments/${chosen}/decisions`, location.href.split("#")[0]).href;
-    const body = live.experiment.kind === "chooser" ? '{"id": "visit-1", "context": {}}' : '{"id": "visit-1", "set": "all"}';
-    notice("No decisions yet", `“${chosen}” is ready. Ask it for a decision:`, { example: `curl --json '${body}' ${at}` });
+    undecided(live.experiment);
     return;
   }
   notice(null);
@@ -184,7 +127,7 @@ function listenToPeople() {
     paused = !paused;
     byId("pause").setAttribute("aria-pressed", String(paused));
     say(byId("pause"), paused ? "Resume" : "Pause");
-    be(document.body.dataset.state);
+    be(document.body.dataset.state, paused);
     if (!paused && known.live && known.history) charts(), now();
   });
   byId("token-form").addEventListener("submit", (event) => {

@@ -25,12 +25,11 @@ async function ask(path, signal) {
   throw new Refusal(answer.status, problem.detail ?? `the server answered ${answer.status}`);
 }
 
-export const get = async (path, signal) => (await ask(path, signal)).json();
+const get = async (path, signal) => (await ask(path, signal)).json();
 
 const at = (name) => `v1/experiments/${encodeURIComponent(name)}`;
 export const experiments = async (signal) => (await get("v1/experiments", signal)).experiments;
 export const history = (name, span, signal) => get(`${at(name)}/history?span=${span}`, signal);
-export const explanation = (name, id) => get(`${at(name)}/decisions/${encodeURIComponent(id)}/explanation`);
 
 /** Every event until the stream ends, which is an error unless the signal ended it. */
 export async function listen(name, signal, told) {
