@@ -138,24 +138,6 @@ def test_it_holds_still_when_told_to(browser: Browser, demo: str) -> None:
     browser.until(lambda: browser.text("main") != before, "it goes on")
 
 
-def test_screen_readers_are_not_chattered_at(browser: Browser, demo: str) -> None:
-    browser.open(demo)
-    browser.lives()
-    live = "[...document.querySelectorAll('[aria-live], [role=status], [role=alert], [role=log]')].map(({ id }) => id)"
-    assert browser.run(live) == ["announcer"]
-    count = "new MutationObserver((all) => (window.heard = (window.heard ?? 0) + all.length))"
-    watch = "{ childList: true, characterData: true, subtree: true }"
-    browser.run(f"void {count}.observe(document.getElementById('announcer'), {watch})")
-    time.sleep(2.2)
-    assert browser.run("window.heard ?? 0") <= 1  # the answer itself may change once
-    assert browser.run("[...document.querySelectorAll('.plot')].every((plot) => plot.getAttribute('aria-label'))")
-    assert browser.run(
-        "[...document.querySelectorAll('button, a, input')].every((e) => e.ariaLabel || e.innerText || e.labels)"
-    )
-    levels = browser.run("[...document.querySelectorAll('h1, h2, h3')].map(({ tagName }) => tagName)")
-    assert levels.count("H1") == 1
-
-
 def test_both_themes(browser: Browser, demo: str) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     ink = (
@@ -226,6 +208,24 @@ def test_the_keyboard_reaches_everything(browser: Browser, demo: str) -> None:
     assert browser.run("document.querySelector('th[aria-sort=ascending]').innerText").startswith("Feature")
     names = browser.run("[...document.querySelectorAll('.features tbody th')].map((e) => e.innerText)")
     assert names == sorted(names)
+
+
+def test_screen_readers_are_not_chattered_at(browser: Browser, demo: str) -> None:
+    browser.open(demo)
+    browser.until(lambda: "reward in the" in browser.text("#verdict"), "words that change by the second, or could")
+    live = "[...document.querySelectorAll('[aria-live], [role=status], [role=alert], [role=log]')].map(({ id }) => id)"
+    assert browser.run(live) == ["announcer"]
+    count = "new MutationObserver((all) => (window.heard = (window.heard ?? 0) + all.length))"
+    watch = "{ childList: true, characterData: true, subtree: true }"
+    browser.run(f"void {count}.observe(document.getElementById('announcer'), {watch})")
+    time.sleep(2.2)
+    assert browser.run("window.heard ?? 0") <= 1  # the answer itself may change once
+    assert browser.run("[...document.querySelectorAll('.plot')].every((plot) => plot.getAttribute('aria-label'))")
+    assert browser.run(
+        "[...document.querySelectorAll('button, a, input')].every((e) => e.ariaLabel || e.innerText || e.labels)"
+    )
+    levels = browser.run("[...document.querySelectorAll('h1, h2, h3')].map(({ tagName }) => tagName)")
+    assert levels.count("H1") == 1
 
 
 def test_it_comes_back_when_the_server_does(browser: Browser, tmp_path: Path) -> None:

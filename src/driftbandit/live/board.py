@@ -137,4 +137,5 @@ def over_time(name: str, sums: Any, variance: float) -> ActionHistory:
 
 
 def whole(values: Any) -> list[int]:
-    return [int(value) for value in values]
+    counts: list[int] = values.astype(int).tolist()
+    return counts
