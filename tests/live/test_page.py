@@ -216,7 +216,8 @@ def test_screen_readers_are_not_chattered_at(browser: Browser, demo: str) -> Non
     live = "[...document.querySelectorAll('[aria-live], [role=status], [role=alert], [role=log]')].map(({ id }) => id)"
     assert browser.run(live) == ["announcer"]
     count = (
-        "['announcer', 'tiles'].forEach((id) => { window[id + '-heard'] = 0; new MutationObserver(() => (window[id + '-heard'] += 1))"
+        "['announcer', 'tiles'].forEach((id) => { window[id + '-heard'] = 0; "
+        "new MutationObserver(() => (window[id + '-heard'] += 1))"
         ".observe(document.getElementById(id), { childList: true, characterData: true, subtree: true }) })"
     )
     browser.run(count)
@@ -327,7 +328,7 @@ def test_what_it_says_follows_from_the_numbers(browser: Browser, demo: str) -> N
         status = {"created": 0.0, "counts": counts, "memory": None, "round": 2400, "waiting": 0, "settings": {}}
         live = {"now": now, "experiment": status, "rates": {"decisions": 20, "rewards": 20}}
         said = browser.told("verdict.js", "m.verdict(arguments[0], arguments[1]).headline", live, history)
-        return str(said).replace("\u202f", " ")
+        return str(said).replace("\u202f", " ").replace("\u00a0", " ")
 
     assert headline(0.6, 0.4) == "Learning: reward in the last 10 minutes is 16 % above an even choice."
     assert headline(0.4, 0.6) == "Not learning: reward in the last 10 minutes is 16 % below an even choice."

@@ -92,7 +92,8 @@ function tell(each, decision) {
   each.button.setAttribute("aria-label", `${atClock(decision.at)}, ${name}: why`);
   say(action, name);
   say(state, STATES[decision.state] ?? decision.state);
-  say(reward, decision.reward === null ? "–" : number(decision.reward));
+  const otherwise = decision.state === "expired" ? last.live.experiment.settings.default : null; // what no reward stands for
+  say(reward, number(decision.reward ?? otherwise));
 }
 
 const nameOf = ({ action, index }) => action ?? `arm ${index}`;

@@ -55,7 +55,7 @@ export class Plot {
       cursor: { drag: { x: false, y: false }, sync: { key: together.key }, y: false, points: { size: 7 } },
       scales: { x: { time: true, range: () => this.x }, y: { range: () => this.y } },
       axes: [
-        { ...axis, space: 70, size: 26, gap: 4, values: hours, grid: { show: false } },
+        { ...axis, space: 70, size: 30, gap: 8, values: hours, grid: { show: false } },
         { ...axis, space: 32, size: 46, gap: 6, ...axes },
       ],
       series: [{}, ...series],

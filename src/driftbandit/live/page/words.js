@@ -48,8 +48,10 @@ export const atClock = (seconds) => clock.format(1000 * seconds);
 
 export const atTime = (seconds, bin) => (bin < 60 ? clock : bin < 1800 ? short : day).format(1000 * seconds);
 
-/** A length of time, in its largest unit. */
-export function lasting(seconds) {
+/** A length of time, in its largest unit, on one line. */
+export const lasting = (seconds) => inUnits(seconds).replace(" ", "\u00a0");
+
+function inUnits(seconds) {
   for (const [unit, length] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
     if (seconds >= 1.5 * length || (seconds >= length && length > 60)) return counted(Math.round(seconds / length), unit);
   }
