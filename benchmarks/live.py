@@ -170,8 +170,8 @@ def main() -> None:
 
 AdaptiveUCB, d = 10, a named set of 20 arms; uvicorn with uvloop and httptools, one process; SQLite with a write-ahead log and a
 sync per commit; wrk with one thread on the same machine; an empty request is `GET /healthz`; decisions get no
-reward and are forgotten after {live_load.WAIT:g} s. {chosen.rounds} rounds, each measures everything for {chosen.seconds} s; medians
-over rounds, with their range. {machine()}.
+reward and are forgotten after {live_load.WAIT:g} s. {chosen.rounds} rounds, each measures everything for
+{chosen.seconds} s; medians over rounds, with their range. {machine()}.
 Load average before the run: {busy:.1f} (what else was running; the aims are for a quiet machine).
 
 {table(results)}
