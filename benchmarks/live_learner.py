@@ -1,4 +1,4 @@
-"""The durable Learner: a decision beside a bare fsync, recovery of a million records, and memory. Run it where the disk is real."""
+"""The durable Learner: a decision beside a bare fsync, recovery of a million records, memory. Run it where the disk is real."""
 
 import argparse
 import gc
@@ -21,8 +21,9 @@ KINDS: dict[str, Any] = {"AdaptiveUCB": AdaptiveUCB, "StaticUCB": StaticUCB}
 
 
 def arm_set(dim: int, count: int) -> Floats:
-    arms = np.random.default_rng(0).normal(size=(count, dim))
-    return arms / np.linalg.norm(arms, axis=1, keepdims=True)
+    arms: Floats = np.random.default_rng(0).normal(size=(count, dim))
+    arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+    return arms
 
 
 def resident() -> float:
@@ -78,15 +79,18 @@ def fill(service: Service, policy: Any, dim: int, count: int, decisions: int) ->
     service.commits.through(service.commits.next - 1)
     each = (time.perf_counter() - start - aside) / decisions
     print(f"decided, rewarded and journalled in groups of 512: {1e6 * each:.0f} µs per decision with its reward")
+    load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
+    print(f"{os.cpu_count()} cores, load {load}")
 
 
 def recovery(path: Path) -> None:
     for use, name in ((True, "with a snapshot"), (False, "without")):
         journal = SqliteJournal(path)
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         state = recover(journal, use_snapshots=use)
-        taken = time.perf_counter() - start
-        print(f"recovery of {journal.end:,} records {name}: {taken:.2f} s; digest {state.names['shop'].digest().hex()[:16]}")
+        taken, busy = time.perf_counter() - start, time.process_time() - busy
+        digest = state.names["shop"].digest().hex()[:16]
+        print(f"recovery of {journal.end:,} records {name}: {taken:.2f} s, {busy:.2f} s of CPU; digest {digest}")
         journal.close()
 
 

@@ -5,18 +5,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from live_service import FAST, Clock, bits, crash
 
 from driftbandit import AdaptiveUCB, Category, Chooser, Context, RestartUCB, StaticUCB
 from driftbandit.core.compile import COMPILED
 from driftbandit.live import Ask, Service, Settings
 from driftbandit.live.sqlite import SqliteJournal
 from driftbandit.live.state import recover
+from live_service import FAST, Clock, bits, crash
 
 SOAK = "DRIFTBANDIT_SOAK" in os.environ
 FOLD = """
@@ -52,10 +53,8 @@ def lived(path: Path, rounds: int, adaptive: bool) -> Service:
             ask = Ask(fields=fields) if name == "chooser" else Ask(arms=arms, baseline=k % 4 if k % 5 == 0 else None)
             service.decide(name, str(k), ask)
             rewarded = max(k - int(chance.integers(0, 9)), 0)
-            try:
+            with suppress(ValueError):  # it has one already
                 service.reward(name, str(rewarded), float(chance.normal(np.sin(k / 30.0))))
-            except ValueError:  # it has one already
-                pass
         clock.now += 1.0
         service.tick()
     service.snapshot()

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from live_service import FAST, bits, opened
 
 from driftbandit.live import Ask, Service
 from driftbandit.live.errors import Broken, Damaged, JournalError, Locked
 from driftbandit.live.sqlite import SqliteJournal
+from live_service import FAST, bits, opened
 
 pytestmark = pytest.mark.plain
 
@@ -155,7 +155,7 @@ def test_the_first_failure_is_the_last(folder: Path) -> None:
     for k in range(3):
         service.commits.through(service.decide("shop", str(k), Ask(set="shelf")).ticket)
     ticket = service.decide("shop", "3", Ask(set="shelf")).ticket
-    with pytest.raises(Broken, match="could not be committed .OperationalError: disk I/O error.: memory is ahead"):
+    with pytest.raises(Broken, match=r"could not be committed .OperationalError: disk I/O error.: memory is ahead"):
         service.commits.through(ticket)
     Failing.left = 100  # the disk is well again, but what it made of the failed commit is unknown
     for attempt in (lambda: service.commits.through(ticket), lambda: service.commits.commit()):

@@ -10,15 +10,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import live_service
 import numpy as np
 import pytest
-from live_service import ARMS, fill_disk, load, value_of
 
+import live_service
 from driftbandit.live import Learner
 from driftbandit.live.errors import Conflict, Locked
 from driftbandit.live.export import verify
 from driftbandit.live.sqlite import SqliteJournal
+from live_service import ARMS, fill_disk, load, value_of
 
 pytestmark = [pytest.mark.plain, pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")]
 

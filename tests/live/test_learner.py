@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 from driftbandit import AdaptiveUCB, Category, Chooser, Context, FixedArms, RestartUCB, StaticUCB
 from driftbandit.live import Ask, Learner, Service, Settings
 from driftbandit.live.clock import steady
 from driftbandit.live.committer import Committer
-from driftbandit.live.errors import Conflict, Damaged, Invalid, Mismatch, NotFound
+from driftbandit.live.errors import Broken, Conflict, Damaged, Invalid, Mismatch, NotFound
 from driftbandit.live.export import compact, verify
 from driftbandit.live.ids import new_id
 from driftbandit.live.make import Spec, make
 from driftbandit.live.records import Token
 from driftbandit.live.sqlite import SqliteJournal
+from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 pytestmark = pytest.mark.plain
 
@@ -190,7 +190,7 @@ def test_actions_by_name(path: Path) -> None:
         for wrong in ({"devise": "phone"}, {"device": [1]}, {"device": 2**80}):
             with pytest.raises(Invalid):
                 shop.decide(wrong)
-        with pytest.raises(Invalid, match="only one left|unknown"):
+        with pytest.raises(Invalid, match=r"only one left|unknown"):
             shop.remove("red")
         assert {opinion.action for opinion in shop.explain("b").opinions} == {"blue"}
         before = bits(shop.service)
@@ -234,8 +234,41 @@ def test_a_repeat_waits_for_the_commit_of_its_first(path: Path) -> None:
     service.close()
 
 
+def test_a_committer_tells_of_what_another_committed(path: Path) -> None:
+    service = opened(path)
+    told: list[int] = []
+    committer = Committer(service.commits, told.append, lambda error: None)
+    service.commits.through(service.decide("shop", "a", Ask(set="shelf")).ticket)  # a snapshot's thread does so
+    committer.wake()
+    committer.stop()
+    assert told[-1] == service.commits.next
+    service.close()
+
+
+def test_a_failed_commit_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = opened(path)
+    service.commits.through(service.commits.next - 1)
+    durable: list[int] = []
+    failed: list[Exception] = []
+
+    def full(first: int, records: list[bytes]) -> None:
+        raise Broken("no room")
+
+    monkeypatch.setattr(service.journal, "append", full)
+    service.decide("shop", "a", Ask(set="shelf"))
+    committer = Committer(service.commits, durable.append, failed.append)
+    committer.wake()
+    committer._thread.join()
+    assert ([str(error) for error in failed], durable) == (["no room"], [])
+    assert service.broken
+    again = service.decide("shop", "a", Ask(set="shelf"))  # known, but it will never be durable
+    with pytest.raises(Broken):
+        service.commits.through(again.ticket)
+    service.close()
+
+
 def test_the_clock_may_jump_a_day_either_way(path: Path) -> None:
-    """In a running process the wait keeps its pace; a process that starts when the clock is behind goes on from the last record."""
+    """A running process keeps its pace; one that starts when the clock is behind goes on from the last record."""
     wall, pace = Clock(1e9), Clock(0.0)
     service = opened(path, steady(wall, pace), wait=10.0)
     for k, jump in enumerate([86_400.0, -86_400.0, -86_400.0]):

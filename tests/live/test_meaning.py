@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 from driftbandit import StaticUCB
 from driftbandit.core.arms import FixedArms
 from driftbandit.live import Ask, Settings
 from driftbandit.live.errors import Conflict, Full, NotFound
+from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 pytestmark = pytest.mark.plain
 

@@ -93,7 +93,7 @@ class Chooser:
         """As ``Policy.learn``: the reward of an action that was shown in an encoded context, whoever chose it."""
         if action not in self.actions.names:
             raise ValueError(f"unknown action {action!r}: the actions are {', '.join(map(repr, self.actions.names))}")
-        self.policy.learn(round, self._arms([action], context)[0], reward, own=own)
+        self.policy.learn(round, self._arms((action,), context)[0], reward, own=own)
         self._rewarded[action] += 1
         self._total[action] = self._total.get(action, 0.0) + float(reward)
 

@@ -18,7 +18,6 @@ EXTRAS = {
     "uvloop": "live",
     "httptools": "live",
     "httpx": "live",
-    "prometheus_client": "live",
     "coba": "coba",
     "river": "river",
     "gymnasium": "gymnasium",

@@ -2,8 +2,8 @@
 
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.live.answers import Ask, Explanation, Found, Preview, Status
+from driftbandit.live.choosing import ChooserPlayer
 from driftbandit.live.errors import NotFound
-from driftbandit.live.players import ChooserPlayer
 from driftbandit.live.state import tail
 from driftbandit.live.telling import explained, previewed, status
 from driftbandit.live.writing import Writing

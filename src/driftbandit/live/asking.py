@@ -11,9 +11,10 @@ import numpy as np
 
 from driftbandit.core import validate
 from driftbandit.live.answers import Ask
+from driftbandit.live.choosing import ChooserPlayer
 from driftbandit.live.errors import Full, Invalid
 from driftbandit.live.experiment import Experiment
-from driftbandit.live.players import ChooserPlayer, PolicyPlayer, rows
+from driftbandit.live.players import PolicyPlayer, rows
 from driftbandit.live.records import Decided
 
 MOST_ARMS, MOST_SETS, MOST_FIELDS, LONGEST_ID = 1000, 1000, 1000, 128
@@ -74,10 +75,11 @@ def plain_set(
     player = experiment.player
     if not isinstance(player, PolicyPlayer):
         raise Invalid(f"{experiment.name!r} has actions, not arms: a Chooser decides there", "set")
-    dim, known = player.policy.dim, player.sets.get(text("set", name, LONGEST_ID))
+    dim, known = player.entries, player.sets.get(text("set", name, LONGEST_ID))
     count, data = plain_arms(arms, dim)
     with refused("arms"):
-        player.policy.check_length(validate.longest_row("arms", made := rows(data, count)), made)
+        made = rows(data, count)[:, int(not player.whole) :]  # an arm in a block begins with its number
+        player.policy.check_length(validate.longest_row("arms", made), made)
     names = None if labels is None else tuple(text("labels", label) for label in labels)
     if names is not None and len(set(names)) != count:
         raise Invalid(f"labels must be {count}, one for each arm and all different, got {list(names)}", "labels")

@@ -20,7 +20,7 @@ class Commits:
         self.next = journal.end  # the number that the next record gets
         self.durable = journal.end  # records before this one are in the journal
         self._gathered: deque[bytes] = deque()  # the owner appends, who commits takes from the other end
-        self._failed: Broken | None = None  # what was taken from the gathered then is nowhere
+        self._failed: BaseException | None = None
         self._lock = threading.Lock()  # one commits at a time
 
     def append(self, record: bytes) -> int:
@@ -33,16 +33,16 @@ class Commits:
         """Commit what has gathered; how many records."""
         with self._lock:
             if self._failed is not None:
-                raise Broken(str(self._failed))
-            group = [self._gathered.popleft() for _ in range(min(len(self._gathered), MOST))]
+                raise Broken(f"{self.journal.name}: a commit failed before ({self._failed}): open it again, which recovers")
             try:
+                group = [self._gathered.popleft() for _ in range(min(len(self._gathered), MOST))]
                 if group:
                     self.journal.append(self.durable, group)
-            except Broken as error:
+                self.durable += len(group)
+                return len(group)
+            except BaseException as error:  # an interrupt too: what was taken is lost
                 self._failed = error
                 raise
-            self.durable += len(group)
-            return len(group)
 
     def through(self, ticket: int) -> None:
         """Return when this record is durable: by another thread's commit, else by one's own."""

@@ -9,14 +9,16 @@ from msgspec.structs import replace
 
 from driftbandit.live import records as r
 from driftbandit.live.answers import Counts, Outcome, Tally
+from driftbandit.live.choosing import ChooserPlayer
+from driftbandit.live.deadlines import Deadlines
 from driftbandit.live.entries import EXPIRED, REWARDED, UNSHOWN, WAITING, Entry
 from driftbandit.live.errors import Mismatch
 from driftbandit.live.exploring import Exploring
 from driftbandit.live.gathering import gathered, outcome
-from driftbandit.live.players import ArmSet, ChooserPlayer, Played, Player, PolicyPlayer
+from driftbandit.live.players import ArmSet, Played, Player, PolicyPlayer
 from driftbandit.live.settings import Settings
 
-RECENT = 50
+RECENT = 50  # decisions that are shown
 
 
 class Experiment:
@@ -33,7 +35,7 @@ class Experiment:
         self.order: deque[str] = deque()  # of the settled, as they were settled
         self.counts, self.tallies = Counts(), dict[str, Tally]()
         self.recent: deque[str] = deque(maxlen=RECENT)
-        self.deadlines: deque[tuple[float, str]] = deque()  # rising; an entry that has another by now is passed over
+        self.deadlines = Deadlines()
         self.exploring = Exploring(player.policy.seed, settings.explore)
 
     def find(self, id: str) -> Entry | None:
@@ -82,7 +84,7 @@ class Experiment:
 
     def _await(self, entry: Entry) -> None:
         self.waiting[entry.id] = entry
-        self.deadlines.append((entry.deadline, entry.id))
+        self.deadlines.add(entry.deadline, entry.id)
         self.recent.append(entry.id)
         self._tally(entry).played += 1
         counts = self.counts
@@ -141,20 +143,14 @@ class Experiment:
 
     def _postponed(self, entry: Entry, at: float) -> Entry:
         deadline = at + self.settings.wait
-        self.deadlines.append((deadline, entry.id))
+        self.deadlines.add(deadline, entry.id)
         return replace(entry, deadline=deadline)
 
     # --- the end of a wait ---------------------------------------------------------------------------------------
 
     def due(self, now: float, most: int) -> tuple[str, ...]:
         """The decisions whose wait is over by now, at most so many."""
-        found: list[str] = []
-        while self.deadlines and self.deadlines[0][0] <= now and len(found) < most:
-            deadline, id = self.deadlines.popleft()
-            entry = self.waiting.get(id)
-            if entry is not None and entry.deadline == deadline:
-                found.append(id)
-        return tuple(found)
+        return self.deadlines.due(self.waiting, now, most)
 
     def expired(self, number: int, record: r.Expired) -> None:
         for id in record.ids:
@@ -173,6 +169,7 @@ class Experiment:
         arm = entry.arm if state != REWARDED and self.settings.late == "learn" else None
         self.settled[entry.id] = replace(entry, deadline=at, arm=arm, state=state, **changes)
         self.order.append(entry.id)
+        self.deadlines.tidy(self.waiting)
 
     def forget(self, at: float) -> None:
         before, order = at - self.settings.remember, self.order

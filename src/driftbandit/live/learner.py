@@ -38,6 +38,7 @@ class Learner:
     >>> with Learner.open(f"{folder.name}/shop.db") as shop:  # later, or after a crash
     ...     shop.decide([[1.0, 0.0], [0.0, 1.0]], id="order-17").index == choice.index
     True
+    >>> folder.cleanup()
     """
 
     def __init__(self, service: Service, name: str = NAME) -> None:

@@ -8,8 +8,9 @@ import msgspec
 
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.contexts.context import Context
+from driftbandit.live.choosing import ChooserPlayer
 from driftbandit.live.errors import Invalid
-from driftbandit.live.players import ChooserPlayer, Player, PolicyPlayer
+from driftbandit.live.players import Player, PolicyPlayer
 from driftbandit.policies import every
 from driftbandit.policies._base import saved
 from driftbandit.policies._base.policy import Policy

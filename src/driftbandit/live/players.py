@@ -1,4 +1,4 @@
-"""What decides in an experiment, a policy or a Chooser, behind one face."""
+"""What decides in an experiment, behind one face: a policy here, a Chooser in choosing.py."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from driftbandit.contexts.chooser import Chooser
 from driftbandit.core.arms import FixedArms
 from driftbandit.core.types import Floats
 from driftbandit.live.answers import Kind, Opinion
@@ -47,7 +46,13 @@ class ArmSet(msgspec.Struct, array_like=True):
 
 class Player(ABC):
     kind: Kind
-    policy: Policy
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.entries = int(getattr(policy, "_entries", policy.dim))  # of an arm: fewer than features where there are blocks
+        self.whole = self.entries == policy.dim
+        if hasattr(policy, "_warned"):
+            policy._warned = True  # its status tells; a warning made an error would break off a step
 
     @abstractmethod
     def play(self, record: Decided) -> Played:
@@ -79,10 +84,7 @@ class Player(ABC):
     def to_bytes(self) -> bytes: ...
 
     def judged(self, arms: Floats, names: Sequence[str] | None) -> list[Opinion]:
-        estimate = self.policy.estimate()
-        means = arms @ estimate.theta
-        squares = np.einsum("ij,jk,ik->i", arms, estimate.metric, arms)
-        widths = estimate.radius * np.sqrt(np.maximum(squares, 0.0))
+        means, widths = appraised(self.policy, arms)
         parts = zip(means.tolist(), widths.tolist(), strict=True)
         return [Opinion(i, None if names is None else names[i], m, w, m + w) for i, (m, w) in enumerate(parts)]
 
@@ -93,7 +95,7 @@ class PolicyPlayer(Player):
     kind: Kind = "policy"
 
     def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+        super().__init__(policy)
         self.sets: dict[str, ArmSet] = {}  # as they are now
         self.versions: dict[int, ArmSet] = {}  # these, and older ones of which decisions still wait
         self._fixed: dict[int, FixedArms] = {}
@@ -121,7 +123,8 @@ class PolicyPlayer(Player):
         if record.set not in self.sets:
             raise Invalid(f"unknown set {record.set!r}: put it first", "set")
         fixed = self.fixed(self.sets[record.set].number)
-        return fixed if len(self.sets) == 1 or self.policy.fixed_only else fixed.rows
+        alone = len(self.sets) == 1 and self.whole
+        return fixed if alone or self.policy.fixed_only else fixed.rows
 
     def play(self, record: Decided) -> Played:
         if record.fields is not None or record.exclude:
@@ -162,51 +165,14 @@ class PolicyPlayer(Player):
         return self.policy.to_bytes()
 
 
-class ChooserPlayer(Player):
-    """Fields and actions by name."""
-
-    kind: Kind = "chooser"
-
-    def __init__(self, chooser: Chooser) -> None:
-        self.chooser, self.policy = chooser, chooser.policy
-
-    def play(self, record: Decided) -> Played:
-        if record.set is not None or record.arms is not None:
-            raise Invalid("arms and set are for a policy; here a Chooser decides: give fields", "arms")
-        offered = self.chooser._offered(record.exclude)
-        choice = self.chooser.select(record.fields, exclude=record.exclude)
-        self.policy.release(choice.decision)
-        assert choice.decision.index is not None
-        return Played(choice.decision.round, choice.decision.index, offered, choice.context.tobytes())
-
-    def kept(self, record: Decided, played: Played, index: int) -> tuple[bytes | int | None, str | None]:
-        return played.context, played.offered[index]
-
-    def learn(self, entry: Entry, reward: float) -> None:
-        assert isinstance(entry.arm, bytes)
-        assert entry.label is not None
-        self.chooser.learn(entry.round, entry.label, np.frombuffer(entry.arm), reward, own=entry.own)
-
-    def opinions(self, record: Decided) -> list[Opinion]:
-        offered = self.chooser._offered(record.exclude)
-        context = self.chooser.context.encode({} if record.fields is None else record.fields)
-        return self.judged(self.chooser._arms(offered, context), offered)
-
-    def twin(self) -> "ChooserPlayer":
-        made = copy.copy(self.chooser)
-        made.policy, made.actions = copy.copy(self.policy), copy.deepcopy(self.chooser.actions)
-        for name in ("out_of_range", "_chosen", "_rewarded", "_total"):
-            setattr(made, name, getattr(self.chooser, name).copy())
-        return ChooserPlayer(made)
-
-    def offered(self) -> list[str]:
-        return self.chooser.actions.active
-
-    def columns(self) -> list[str]:
-        return self.chooser.columns
-
-    def to_bytes(self) -> bytes:
-        return self.chooser.to_bytes()
+def appraised(policy: Policy, arms: Floats) -> tuple[Floats, Floats]:
+    """Each arm's estimate and its width, as the next decision will see them."""
+    if hasattr(policy, "appraise"):
+        found: tuple[Floats, Floats] = policy.appraise(arms)
+        return found
+    estimate = policy.estimate()
+    squares = np.einsum("ij,jk,ik->i", arms, estimate.metric, arms)
+    return arms @ estimate.theta, estimate.radius * np.sqrt(np.maximum(squares, 0.0))
 
 
 def rows(arms: bytes, count: int) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ class Service(Managing):
     def decide(self, name: str, id: str, ask: Ask) -> Answer:
         """Decide, or give the answer that this id had before."""
         experiment = self._experiment(name)
-        told, digest = asked(ask, experiment.player.policy.dim)
+        told, digest = asked(ask, experiment.player.entries)
         known = experiment.find(text("id", id, LONGEST_ID))
         if known is not None:
             if known.asked != digest:

@@ -1,6 +1,6 @@
 """All experiments at a place in the journal: taken at once, encoded at leisure, kept whole or not at all."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,6 +14,7 @@ from driftbandit.live.records import Token
 from driftbandit.live.settings import Settings
 
 FORMAT = 1
+PAGE = 1000  # entries encoded at a time
 
 
 class Kept(msgspec.Struct, array_like=True):
@@ -25,8 +26,8 @@ class Kept(msgspec.Struct, array_like=True):
     origin: str
     learner: bytes
     settings: Settings
-    waiting: list[Entry]
-    settled: list[Entry]  # in the order in which they were
+    waiting: list[bytes]  # in pages
+    settled: list[bytes]  # in the order in which they were
     counts: Counts
     tallies: dict[str, Tally]
     recent: list[str]
@@ -47,19 +48,29 @@ class Frozen(NamedTuple):
     """What will not change any more: entries are never changed but replaced, and the rest are copies."""
 
     snapshot: Snapshot
-    players: list[Player]
+    parts: list[tuple[Player, list[Entry], list[Entry]]]
 
     def encode(self) -> bytes:
-        """Slow, so done apart from who decides."""
-        for kept, player in zip(self.snapshot.experiments, self.players, strict=True):
-            kept.learner = player.to_bytes()
-        return encode(self.snapshot)
+        """Slow, so done apart from who decides, and page by page, so that others get their turn."""
+        for kept, (player, waiting, settled) in zip(self.snapshot.experiments, self.parts, strict=True):
+            kept.learner, kept.waiting, kept.settled = player.to_bytes(), pages(waiting), pages(settled)
+        return msgspec.msgpack.encode(self.snapshot)
 
 
 def freeze(place: int, at: float, made: int, tokens: list[Token], experiments: list[Experiment]) -> Frozen:
     """Quick: copies of arrays and of references."""
     snapshot = Snapshot(FORMAT, place, at, made, tokens, [kept(each) for each in experiments])
-    return Frozen(snapshot, [each.player.twin() for each in experiments])
+    return Frozen(snapshot, [parts(each) for each in experiments])
+
+
+def parts(experiment: Experiment) -> tuple[Player, list[Entry], list[Entry]]:
+    settled = [experiment.settled[id] for id in experiment.order]
+    return experiment.player.twin(), list(experiment.waiting.values()), settled
+
+
+def pages(entries: list[Entry]) -> list[bytes]:
+    encode = msgspec.msgpack.Encoder().encode
+    return [encode(entries[start : start + PAGE]) for start in range(0, len(entries), PAGE)]
 
 
 def kept(experiment: Experiment) -> Kept:
@@ -72,8 +83,8 @@ def kept(experiment: Experiment) -> Kept:
         experiment.origin,
         b"",
         experiment.settings,
-        list(experiment.waiting.values()),
-        [experiment.settled[id] for id in experiment.order],
+        [],
+        [],
         msgspec.structs.replace(experiment.counts),
         {name: msgspec.structs.replace(tally) for name, tally in experiment.tallies.items()},
         list(experiment.recent),
@@ -89,12 +100,13 @@ def thaw(data: Kept) -> Experiment:
         player.versions = {each.number: each for each in data.versions}
         player.sets = {player.versions[number].name: player.versions[number] for number in data.sets}
     made = Experiment(data.number, data.name, data.created, data.origin, player, data.settings)
-    made.waiting = {entry.id: entry for entry in data.waiting}
-    made.settled = {entry.id: entry for entry in data.settled}
-    made.order.extend(entry.id for entry in data.settled)
+    made.waiting = {entry.id: entry for page in data.waiting for entry in decode_page(page)}
+    made.settled = {entry.id: entry for page in data.settled for entry in decode_page(page)}
+    made.order.extend(made.settled)
     made.counts, made.tallies = data.counts, data.tallies
     made.recent.extend(data.recent)
-    made.deadlines.extend(sorted((entry.deadline, entry.id) for entry in data.waiting))
+    for entry in sorted(made.waiting.values(), key=lambda entry: entry.deadline):
+        made.deadlines.add(entry.deadline, entry.id)
     return made
 
 
@@ -108,8 +120,5 @@ def read(body: bytes, place: int) -> Snapshot:
     return found
 
 
-def encode(value: Any) -> bytes:
-    return msgspec.msgpack.encode(value)
-
-
+decode_page = msgspec.msgpack.Decoder(list[Entry]).decode
 decode = msgspec.msgpack.Decoder(Snapshot).decode

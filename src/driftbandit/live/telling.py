@@ -12,7 +12,7 @@ from driftbandit.live.records import Decided
 
 def previewed(experiment: Experiment, ask: Ask) -> Preview:
     """Tried on a copy."""
-    record = written(experiment, 0.0, "preview", plain(ask, experiment.player.policy.dim), b"")
+    record = written(experiment, 0.0, "preview", plain(ask, experiment.player.entries), b"")
     with refused("arms"):
         twin = experiment.player.twin()
         played = twin.play(record)

@@ -48,13 +48,15 @@ class Taught(Scratch):
 
     def _as_arm(self, arm: ArrayLike) -> Floats:
         x = arm if isinstance(arm, np.ndarray) and is_plain(arm) else validate.array("arm", arm, 1)
-        if x.shape != (self.dim,):
-            raise ValueError(f"arm must have {self.dim} entries, got shape {x.shape}")
+        entries = getattr(self, "_entries", self.dim)
+        if x.shape != (entries,):
+            raise ValueError(f"arm must have {entries} entries, got shape {x.shape}")
+        x, whole = x[entries != self.dim :], x  # an arm in a block begins with its number
         longest = self.arm_norm * SLACK
         if not float(x @ x) <= longest * longest:
             rows = validate.array("arm", x, 1).reshape(1, -1)
             raise validate.too_long(self.arm_norm, validate.longest_row("arm", rows))
-        return x
+        return whole
 
     def to_bytes(self) -> bytes:
         """What ``save`` would write to a file."""
