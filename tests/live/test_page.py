@@ -77,7 +77,9 @@ class Browser:
         raise AssertionError(f"not within 20 s: {what}; the page says {self.text('body')[:500]!r}")
 
     def lives(self) -> None:
-        self.until(lambda: self.run("document.body.dataset.state") == "live" and self.text("#verdict"), "the page lives")
+        """With its words and its charts."""
+        charts = "document.body.dataset.state === 'live' && !!document.querySelector('#traffic canvas')"
+        self.until(lambda: self.run(charts) and self.text("#verdict"), "the page lives")
 
     def complaints(self) -> list[str]:
         return [line["message"] for line in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
