@@ -10,7 +10,7 @@ import numpy as np
 
 from driftbandit.live.entries import Entry
 from driftbandit.live.records import Decided
-from driftbandit.live.series import CHOSEN, REWARDED, SQUARES, TOTAL, Histogram, Series, gaps, means, pooled
+from driftbandit.live.series import CHOSEN, REWARDED, SQUARES, TOTAL, Histogram, Series, deviations, gaps, means, pooled, short
 
 MOST_ACTIONS = 32  # shown one by one; the rest together
 OTHERS = "others"
@@ -24,9 +24,11 @@ class ActionHistory(msgspec.Struct):
 
     action: str
     decisions: list[int]
-    mean: list[float | None]  # of the rewards that were learnt in the bucket
+    rewards: list[int]  # that were learnt in the bucket
+    mean: list[float | None]  # of these
     low: list[float | None]  # its 95 % interval
     high: list[float | None]
+    deviations: list[float]  # the sum of squared distances from the mean, by which buckets can be put together
 
 
 class Restart(msgspec.Struct):
@@ -47,6 +49,7 @@ class History(msgspec.Struct, kw_only=True):
     mean: list[float | None]
     low: list[float | None]
     high: list[float | None]
+    deviations: list[float]  # as for an action
     memory: list[float | None]  # rewards that the policy remembers
     restarts: list[Restart]
     actions: list[ActionHistory]
@@ -59,6 +62,7 @@ class Board:
         self.series = {span: Series(width, count, MOST_ACTIONS + 1) for span, (width, count) in SPANS.items()}
         self.places: dict[str, int] = {}
         self.delays = Histogram(DELAYS)
+        self.baselines = np.zeros((2, 4))  # what the caller's own choices earned: where the policy's differed, where it agreed
         self._sums: dict[tuple[int, int], list[float]] = {}  # by second and place: what is not in the series yet
         self._rounds: dict[int, int] = {}  # by second: the first
         self.last: deque[Decided] = deque(maxlen=RECENT)
@@ -74,6 +78,8 @@ class Board:
         row[REWARDED] += 1
         row[TOTAL] += reward
         row[SQUARES] += reward * reward
+        if entry.baseline:
+            self.baselines[int(entry.own)] += (0.0, 1.0, reward, reward * reward)
 
     def rewarded(self, entry: Entry, at: float) -> None:
         self.delays.add(max(0.0, at - entry.at))
@@ -118,6 +124,7 @@ class Board:
             mean=mean,
             low=low,
             high=high,
+            deviations=short(deviations(sums.sum(axis=1))),
             memory=gaps(table.levels),
             restarts=[Restart(round, table.when(round)) for round in restarts],
             actions=[over_time(name, sums[:, place], variance) for name, place in self.names(sums.any(axis=(0, 2)))],
@@ -125,8 +132,10 @@ class Board:
 
 
 def over_time(name: str, sums: Any, variance: float) -> ActionHistory:
-    return ActionHistory(name, whole(sums[:, CHOSEN]), *means(sums, variance))
+    counts = whole(sums[:, CHOSEN]), whole(sums[:, REWARDED])
+    return ActionHistory(name, *counts, *means(sums, variance), short(deviations(sums)))
 
 
 def whole(values: Any) -> list[int]:
-    return [int(value) for value in values]
+    counts: list[int] = values.astype(int).tolist()
+    return counts

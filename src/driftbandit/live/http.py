@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
 
@@ -42,7 +42,7 @@ class Reply(NamedTuple):
 class Stream(NamedTuple):
     """An answer that does not end by itself."""
 
-    parts: AsyncIterator[bytes]
+    parts: AsyncGenerator[bytes, None]
     media: bytes
 
 
@@ -183,6 +183,7 @@ async def pour(stream: Stream, receive: Receive, send: Send) -> None:
         await send({"type": BODY, "body": b""})
     finally:
         leaving.cancel()
+        await stream.parts.aclose()
 
 
 async def left(receive: Receive) -> None:

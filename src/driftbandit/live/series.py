@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -78,17 +79,33 @@ def means(sums: Floats, variance: float) -> tuple[list[float | None], list[float
     A row's own variance counts together with one reward of the ``variance`` of all, since where few rewards came, and by
     chance the same, its own says nothing.
     """
-    n, total, squares = sums[..., REWARDED], sums[..., TOTAL], sums[..., SQUARES]
+    n, total = sums[..., REWARDED], sums[..., TOTAL]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / n
-        own = np.maximum(squares - n * mean**2, 0.0)
-        half = INTERVAL * np.sqrt((own + variance) / n / n)
+        half = INTERVAL * np.sqrt((deviations(sums) + variance) / n / n)
     return gaps(mean), gaps(mean - half), gaps(mean + half)
 
 
+def deviations(sums: Floats) -> Floats:
+    """The sum of squared distances of each row's rewards from their mean."""
+    n, total, squares = sums[..., REWARDED], sums[..., TOTAL], sums[..., SQUARES]
+    apart: Floats = np.maximum(squares - total**2 / np.maximum(n, 1.0), 0.0)
+    return apart
+
+
 def gaps(values: Floats) -> list[float | None]:
-    """As JSON has it, which knows no NaN; to six digits, more than anyone can see."""
-    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
+    """As JSON has it, which knows no NaN."""
+    return [value if isfinite(value) else None for value in short(values)]
+
+
+def short(values: Floats) -> list[float]:
+    """To six digits, more than anyone can see. All at once, since a page asks for tens of thousands."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        last = np.clip(np.floor(np.log10(np.abs(values))) - 5, -22, 22)  # the place of the sixth digit
+        tens = 10.0 ** np.abs(last)
+        rounded = np.where(last > 0, np.round(values / tens) * tens, np.round(values * tens) / tens)
+    shortened: list[float] = np.where(np.isfinite(values) & (values != 0), rounded, values).tolist()
+    return shortened
 
 
 class Histogram:

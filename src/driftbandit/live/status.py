@@ -11,6 +11,7 @@ import numpy as np
 
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.live.answers import Explanation, Found, Opinion, Reason, Status
+from driftbandit.live.baselines import Baseline, baseline
 from driftbandit.live.board import Board
 from driftbandit.live.entries import Entry
 from driftbandit.live.experiment import Experiment
@@ -57,13 +58,6 @@ class Delays(msgspec.Struct):
     bounds: list[float]
     counts: list[int]
     mean: float | None
-
-
-class Baseline(msgspec.Struct):
-    """Decisions that were the caller's own, and how many of them the policy would have made too."""
-
-    decisions: int
-    agreed: int
 
 
 class Recent(msgspec.Struct, kw_only=True):
@@ -155,7 +149,7 @@ def live(service: Service, name: str, board: Board, explanations: Explanations) 
         actions=actions(board, sums.sum(axis=0)),
         features=features(service, name, status),
         delays=Delays(board.delays.bounds, counts, board.delays.total / sum(counts) if any(counts) else None),
-        baseline=Baseline(status.counts.baselines, status.counts.agreed),
+        baseline=baseline(board, status),
         recent=explanations.of(service.state.names[name], board.last),
     )
 

@@ -1,8 +1,9 @@
 """Routes of those who look on: how it goes, how it went, the journal, live, in numbers, and the page."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncGenerator
+from itertools import islice
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -13,17 +14,18 @@ from driftbandit.live.decisions import AT, encode
 from driftbandit.live.experiments import summary
 from driftbandit.live.host import Host
 from driftbandit.live.http import LINES, Call, Reply, Stream
+from driftbandit.live.journal import Journal
 from driftbandit.live.metrics import MEDIA, Metrics
 from driftbandit.live.page import page, page_file
 from driftbandit.live.problems import Refused, come_again
-from driftbandit.live.records import decode
 from driftbandit.live.router import Route
+from driftbandit.live.state import tail
 from driftbandit.live.status import Live
 from driftbandit.live.watch import Watch
 
 EVENTS = b"text/event-stream"
 MOST_STREAMS = 100
-MOST_RECORDS = 1000
+MOST_RECORDS, MOST_READ = 1000, 20_000  # told, and looked at, at a time
 SPAN = Literal["30m", "7d"]
 FROM = Annotated[int, Meta(ge=0, lt=2**62)]
 
@@ -63,21 +65,21 @@ class Views:
 
     async def journal(self, call: Call) -> Reply:
         """Records of this experiment alone; ``next`` in the last line says where to go on."""
-        first = wanted(call, "from", FROM, self.watch.journal.start)
+        first = max(wanted(call, "from", FROM, 0), self.watch.journal.start)
         number = self.watch.number(call.params[0])
         return Reply(await asyncio.to_thread(self._records, first, number), LINES)
 
     def _records(self, first: int, number: int) -> bytes:
-        lines, at = [], first
-        for group in self.watch.journal.read(first) if first < self.watch.journal.end else ():
-            for at, body in enumerate(group.records, group.first + 1):
-                record = decode(body)
-                if at > first and getattr(record, "of", None) == number:
-                    told = {"record": at - 1, "kind": type(record).__name__.lower(), **msgspec.structs.asdict(record)}
-                    lines.append(encode(told))
-                if len(lines) >= MOST_RECORDS:
-                    return b"\n".join([*lines, encode({"next": at}), b""])
-        return b"\n".join([*lines, encode({"next": at}), b""])
+        lines: list[bytes] = []
+        last = first
+        for at, record in islice(tail(cast(Journal, self.watch.journal), first), MOST_READ):
+            if len(lines) == MOST_RECORDS:
+                break
+            last = at + 1
+            if getattr(record, "of", None) == number:
+                told = {"record": at, "kind": type(record).__name__.lower(), **msgspec.structs.asdict(record)}
+                lines.append(encode(told))
+        return b"\n".join([*lines, encode({"next": last}), b""])
 
     async def live(self, call: Call) -> Stream:
         name = call.query("experiment")
@@ -89,7 +91,7 @@ class Views:
             raise come_again(503, f"{MOST_STREAMS} look on already, which is the limit", 10)
         return Stream(self._events(call, name), EVENTS)
 
-    async def _events(self, call: Call, name: str | None) -> AsyncIterator[bytes]:
+    async def _events(self, call: Call, name: str | None) -> AsyncGenerator[bytes, None]:
         self.streams += 1
         try:
             yield b"retry: 2000\n\n"
