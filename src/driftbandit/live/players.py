@@ -49,8 +49,8 @@ class Player(ABC):
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.entries = int(getattr(policy, "_entries", policy.dim))  # of an arm: fewer than features where there are blocks
-        self.whole = self.entries == policy.dim
+        self.entries = policy._entries  # of an arm: fewer than features where there are blocks
+        self.whole = policy.blocks == 1
         if hasattr(policy, "_warned"):
             policy._warned = True  # its status tells; a warning made an error would break off a step
 

@@ -97,7 +97,8 @@ class Explanations:
         """The newest first."""
         found = [(record, entry) for record in records if (entry := experiment.find(record.id)) is not None]
         if any(record.id not in self.known for record, _ in found):
-            looked = seen_with(experiment, experiment.player.policy.estimate())
+            policy = experiment.player.policy
+            looked = seen_with(experiment, policy.estimate()) if policy.blocks == 1 else experiment
             self.known = {
                 record.id: self.known.get(record.id) or explained_or_not(looked, entry, record) for record, entry in found
             }

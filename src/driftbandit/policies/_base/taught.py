@@ -48,10 +48,11 @@ class Taught(Scratch):
 
     def _as_arm(self, arm: ArrayLike) -> Floats:
         x = arm if isinstance(arm, np.ndarray) and is_plain(arm) else validate.array("arm", arm, 1)
-        entries = getattr(self, "_entries", self.dim)
-        if x.shape != (entries,):
-            raise ValueError(f"arm must have {entries} entries, got shape {x.shape}")
-        x, whole = x[entries != self.dim :], x  # an arm in a block begins with its number
+        if x.shape != (self._entries,):
+            raise ValueError(f"arm must have {self._entries} entries, got shape {x.shape}")
+        x, whole = x[int(self.blocks > 1) :], x  # an arm in a block begins with its number
+        if self.blocks > 1 and not (0 <= whole[0] < self.blocks and whole[0] == int(whole[0])):
+            raise self._no_block(whole[:1])
         longest = self.arm_norm * SLACK
         if not float(x @ x) <= longest * longest:
             rows = validate.array("arm", x, 1).reshape(1, -1)
