@@ -16,7 +16,7 @@ from live_door import ARMS, AT, EXPERIMENT, new_app, served
 
 pytestmark = pytest.mark.plain
 
-EXAMPLES = 8  # for each operation, good ones and bad ones
+EXAMPLES = 4  # for each operation, good ones and bad ones
 UNBOUNDED = "/live"  # an answer without end
 
 
@@ -32,7 +32,7 @@ def test_every_answer_is_as_described(tmp_path: Path) -> None:
             operation: Any = found.ok()  # type: ignore[union-attr]
             if operation.path != UNBOUNDED:
                 tried += try_all(operation, url, headers)
-        assert tried > 200
+        assert tried > 100
 
 
 def try_all(operation: Any, url: str, headers: dict[str, str]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from driftbandit.checks.hired import ACTIONS, VISITOR, Hire, check, play, state_of, visitors
+from driftbandit.checks.hired import ACTIONS, Hire, check, play, state_of, visitors
 from driftbandit.checks.trial import expect
 from driftbandit.contexts.chooser import Chooser
 
