@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests reproduce bench peers shop clean
+.PHONY: install test lint tests soak reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -24,11 +24,22 @@ tests: install
 	$(BIN)/pytest -n 2 -m 'not plain'
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
 
+# The live room's long tests: a hundred kills under load, the log cut at every byte, another processor for every policy.
+soak: export DRIFTBANDIT_SOAK = 1
+soak: install
+	$(BIN)/pytest tests/live
+
 reproduce: install
 	$(BIN)/driftbandit reproduce
 
 bench: install
 	$(BIN)/python benchmarks/bench.py
+
+# Needs wrk (Debian: apt-get install wrk).
+bench-live: export OPENBLAS_NUM_THREADS = 1
+bench-live: install
+	$(BIN)/python benchmarks/live.py --out benchmarks/live.md
+	$(BIN)/python benchmarks/live_learner.py
 
 # The field's other packages, in an environment of their own; one that cannot be installed is told in the table.
 peers: .venv-peers/installed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from driftbandit.checks.hired import ACTIONS, VISITOR, Hire, check, play, state_of, visitors
+from driftbandit.checks.hired import ACTIONS, Hire, check, play, state_of, visitors
 from driftbandit.checks.trial import expect
 from driftbandit.contexts.chooser import Chooser
 
@@ -93,7 +93,7 @@ def a_file_with_another_context_is_refused(hire: Hire) -> None:
     """A context of another version, or one that does not make the policy's columns: a ValueError that says so."""
     chooser = hire()
     play(chooser, 5)
-    about = chooser._about(VISITOR)
+    about = chooser._about()
     short = {**about["context"], "fields": about["context"]["fields"][:-1]}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "chooser.npz")

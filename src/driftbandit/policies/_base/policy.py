@@ -1,6 +1,5 @@
 """What all policies have in common: parameters, select and update, and being values that print, compare and copy."""
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -16,7 +15,9 @@ from driftbandit.core.random import Seed, luck
 from driftbandit.core.ridge import Ridge, keep_arms, metric_of, score_arms, table_of, theta_of
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
-from driftbandit.policies._base.scratch import LUCK_ROUNDS, Scratch
+from driftbandit.policies._base.leaves import twin
+from driftbandit.policies._base.scratch import LUCK_ROUNDS
+from driftbandit.policies._base.taught import Taught
 from driftbandit.policies._base.value import ALONE
 from driftbandit.policies._base.verbs import begin
 
@@ -31,7 +32,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Policy(Scratch, ABC):
+class Policy(Taught, ABC):
     """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:
@@ -171,7 +172,7 @@ class Policy(Scratch, ABC):
     def _glimpse(self) -> tuple[Any, float]:
         """The state as it will be when the next round begins, in a copy, and its radius."""
         with self._alone():
-            state, t = copy.deepcopy(self.state), self.rounds
+            state, t = twin(self.state), self.rounds
         return state, float(begin(state, t, luck(self.seed, t, 1)[0]))
 
     def keep(self, arms: FixedArms) -> None:
