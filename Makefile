@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests reproduce bench peers shop clean
+.PHONY: install test lint tests docs reproduce bench peers shop clean
 
 install: .venv/installed
 
@@ -10,7 +10,7 @@ install: .venv/installed
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
-test: lint tests
+test: lint tests docs
 
 lint: install
 	$(BIN)/ruff check .
@@ -23,6 +23,10 @@ tests: export OPENBLAS_NUM_THREADS = 1
 tests: install
 	$(BIN)/pytest -n 2 -m 'not plain'
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
+
+# The site, in docs/_build/html. Code cells run each time; after the tests, for they compile what the cells use.
+docs: install
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --quiet --jobs 2 docs docs/_build/html
 
 reproduce: install
 	$(BIN)/driftbandit reproduce
@@ -45,4 +49,4 @@ shop: .venv-peers/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis dist docs/_build

@@ -11,6 +11,7 @@ import driftbandit
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 os.environ["IPYTHONDIR"] = str(HERE / "_ipython")  # figures are shown as SVG
+os.environ["MATPLOTLIBRC"] = str(HERE / "_ipython" / "matplotlibrc")
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # shell cells find the command
 os.environ["COLUMNS"] = "88"  # what a shell cell prints fits the page
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -31,7 +32,7 @@ extensions = [
     "signatures",
     "completeness",
 ]
-exclude_patterns = ["_build", "_ipython", "suite/*.md", "real/*.md"]  # the last two are written by commands, and included
+exclude_patterns = ["_build", "_ipython", "suite/suite.md", "real/real.md"]  # the last two have no title: included
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}
 
 # --- pages that run -------------------------------------------------------------------------------------------------

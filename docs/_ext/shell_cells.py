@@ -23,9 +23,8 @@ class ShellCells(SphinxPostTransform):
                 block.replace_self(literal(text, "bash"))
             elif magic.startswith("%%writefile "):
                 name = magic.split()[1]
-                caption = nodes.caption(name, "", nodes.literal(name, name))
-                shown = literal(text, LANGUAGES[PurePath(name).suffix])
-                block.replace_self(nodes.container("", caption, shown, literal_block=True, classes=["literal-block-wrapper"]))
+                title = nodes.paragraph("", "", nodes.literal(name, name), classes=["file-name"])
+                block.replace_self([title, literal(text, LANGUAGES[PurePath(name).suffix])])
 
 
 def literal(text: str, language: str) -> nodes.literal_block:

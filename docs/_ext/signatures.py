@@ -1,12 +1,15 @@
 """Docstrings as they are written in the code, read as reStructuredText; signatures with the short names of types."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from sphinx.application import Sphinx
 
-ARRAY = r"(?:numpy\.)?ndarray\[tuple\[(?:typing\.)?Any, \.\.\.\], (?:numpy\.)?dtype\[(?:numpy\.)?%s\[(?:typing\.)?Any\]\]\]"
-SHORTER = [
+Rules = list[tuple[str, str | Callable[[re.Match[str]], str]]]
+
+ARRAY = r"~?(?:numpy\.)?ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], ~?(?:numpy\.)?dtype\[~?(?:numpy\.)?%s\[~?(?:typing\.)?Any\]\]\]"
+SHORTER: Rules = [
     (ARRAY % "floating", "Floats"),
     (ARRAY % "integer", "Ints"),
     (r"(?:numpy\._typing\._array_like\.)?_Buffer \| .*?_NestedSequence\[complex \| bytes \| str\]", "ArrayLike"),
@@ -14,14 +17,14 @@ SHORTER = [
     (r" = <factory>", " = …"),
     (r"3\.141592653589793", "π"),
 ]
-MARKUP = [
-    (r"(``[^`]+``)(?=[^\s.,;:!?)\]}'\"/-])", r"\1\\ "),  # ``discount``^k
+MARKUP: Rules = [
+    (r"(``[^`]+``(?=[\s.,;:!?)\]}'\"/-]|$))|(``[^`]+``)", lambda found: found[1] or found[2] + r"\ "),  # ``discount``^k
     (r"\|", r"\\|"),  # |x|, no substitution
     (r"^(\s*)Parameters, with the paper's symbols:$", r"\1Parameters:"),
 ]
 
 
-def substitute(rules: list[tuple[str, str]], text: str) -> str:
+def substitute(rules: Rules, text: str) -> str:
     for pattern, replacement in rules:
         text = re.sub(pattern, replacement, text)
     return text
@@ -38,7 +41,13 @@ def mark_up(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: 
     lines[:] = [substitute(MARKUP, line) for line in lines]
 
 
+def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
+    """The fields of a named tuple stand in its signature."""
+    return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number") else None
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-signature", sign)
+    app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", mark_up, priority=100)  # before Napoleon reads the sections
     return {"parallel_read_safe": True, "parallel_write_safe": True}
