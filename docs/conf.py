@@ -31,6 +31,7 @@ extensions = [
     "shell_cells",
     "signatures",
     "completeness",
+    "offline",
 ]
 exclude_patterns = ["_build", "_ipython", "suite/suite.md", "real/real.md"]  # the last two have no title: included
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}

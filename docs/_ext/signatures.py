@@ -8,7 +8,8 @@ from sphinx.application import Sphinx
 
 Rules = list[tuple[str, str | Callable[[re.Match[str]], str]]]
 
-ARRAY = r"~?(?:numpy\.)?ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], ~?(?:numpy\.)?dtype\[~?(?:numpy\.)?%s\[~?(?:typing\.)?Any\]\]\]"
+ANY, NUMPY = r"~?(?:typing\.)?Any", r"~?(?:numpy\.)?"
+ARRAY = rf"{NUMPY}ndarray\[tuple\[{ANY}, \.\.\.\], {NUMPY}dtype\[{NUMPY}%s\[{ANY}\]\]\]"
 SHORTER: Rules = [
     (ARRAY % "floating", "Floats"),
     (ARRAY % "integer", "Ints"),
