@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests soak reproduce bench bench-live peers shop clean
+.PHONY: install test lint tests docs soak reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -10,7 +10,7 @@ install: .venv/installed
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
-test: lint tests
+test: lint tests docs
 
 lint: install
 	$(BIN)/ruff check .
@@ -28,6 +28,10 @@ tests: install
 soak: export DRIFTBANDIT_SOAK = 1
 soak: install
 	$(BIN)/pytest tests/live
+
+# The site, in docs/_build/html. Code cells run each time; after the tests, for they compile what the cells use.
+docs: install
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --quiet --jobs 2 docs docs/_build/html
 
 reproduce: install
 	$(BIN)/driftbandit reproduce
@@ -58,4 +62,4 @@ shop: .venv-peers/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis dist docs/_build
