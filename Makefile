@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests coverage reproduce bench peers shop clean
+.PHONY: install test lint tests coverage docs soak reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -10,7 +10,7 @@ install: .venv/installed
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
-test: lint tests
+test: lint tests docs
 
 lint: install
 	$(BIN)/ruff check .
@@ -29,19 +29,36 @@ coverage: export OPENBLAS_NUM_THREADS = 1
 coverage: install
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled' --cov --cov-report=term
 
+# The live room's long tests: a hundred kills under load, the log cut at every byte, another processor for every policy.
+soak: export DRIFTBANDIT_SOAK = 1
+soak: install
+	$(BIN)/pytest tests/live
+
+# The site, in docs/_build/html. Code cells run each time; after the tests, for they compile what the cells use.
+docs: install
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --quiet --jobs 2 docs docs/_build/html
+
 reproduce: install
 	$(BIN)/driftbandit reproduce
 
 bench: install
 	$(BIN)/python benchmarks/bench.py
 
+# Needs wrk (Debian: apt-get install wrk).
+bench-live: export OPENBLAS_NUM_THREADS = 1
+bench-live: install
+	$(BIN)/python benchmarks/live.py --out benchmarks/live.md
+	$(BIN)/python benchmarks/live_learner.py
+
 # The field's other packages, in an environment of their own; one that cannot be installed is told in the table.
 peers: .venv-peers/installed
 	.venv-peers/bin/python benchmarks/peers.py --out benchmarks/peers.md
+	.venv-peers/bin/python benchmarks/chooser.py --out benchmarks/chooser.md
+	.venv-peers/bin/python benchmarks/shop.py
 
-# On seeds that nothing was designed on.
+# The shop in full, on seeds that nothing was designed on: about an hour and a half of processor time.
 shop: .venv-peers/installed
-	.venv-peers/bin/python benchmarks/shop.py --seeds 11 12 13 14 15 --out benchmarks/shop.md
+	.venv-peers/bin/python benchmarks/shop.py --seeds 21 22 23 24 25 --decisions 200000 --out benchmarks/shop.md
 
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
@@ -50,4 +67,4 @@ shop: .venv-peers/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist docs/_build

@@ -1,76 +1,96 @@
-"""A simulated shop: which banner to show to whom, where one visitor in twenty clicks and tastes change with the season."""
+"""A simulated shop, kept through ``Chooser`` by ours and from the same fields by VowpalWabbit: who captures how much of it."""
 
 import argparse
 import os
 import sys
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import track
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
-from shopkeepers import Played, play_shop, serve_plainly, vowpal
-from takings import HEADINGS, HINDSIGHT, RIVAL, Score, Scores, page, ranked, verdicts
+from takings import HEADINGS, Score, Scores, page, ranked, verdicts
 
-from driftbandit import AdaptiveUCB, DetectUCB, DiscountedTS, Policy, StaticUCB
-from driftbandit.shop.storefront import DIM, SOON, TIMEOUT, open_shop, share
+from driftbandit import AdaptiveUCB, DetectUCB, DiscountedTS, StaticUCB
+from driftbandit.contexts.chooser import Chooser
+from driftbandit.policies._evidence.bank import RESTARTS
+from driftbandit.shop import Shop
+from driftbandit.shop.keepers import Keeper, Ours, Theirs, keep
+from driftbandit.shop.storefront import SOON, TIMEOUT, open_shop, share
+from driftbandit.shop.vowpal import INTERACTIONS, installed
 
+WIDTHS = (1.0, 0.3, 0.1, 0.03)
+MEMORIES = (3000, 10_000, 30_000)  # decisions
 NOISE = 0.25  # about the standard deviation of a click
-MEMORIES, WIDTHS = (1000, 3000, 10_000, 30_000, 100_000), (1.0, 0.3, 0.1)
-
-Play = Callable[[int, int, bool, Played], tuple[float, int]]  # (seed, decisions, late, played) → share, restarts
-
-
-def ours(policy: Policy) -> Play:
-    return lambda seed, decisions, late, played: play_shop(policy, seed, decisions, late=late, played=played)
-
-
-def vowpal_wabbit(options: str) -> Play:
-    def play(seed: int, decisions: int, late: bool, played: Played) -> tuple[float, int]:
-        shop = open_shop(seed, decisions, late)
-        return share(shop, serve_plainly(vowpal(seed, options), shop, played)), 0
-
-    return play
+PAIRS = INTERACTIONS + " --interactions ccb"  # pairs of what is known of the visitor, for each banner
+SQUARE = "--squarecb --gamma_scale 100"  # explores less than by default, since clicks are rare
+EXPLORERS = (
+    *("--epsilon 0.05", "--squarecb", SQUARE, "--bag 5 --greedify", "--cover 3 --nounif", "--rnd 3 --epsilon 0.02"),
+    "--regcbopt --mellowness 0.01 --cb_min_cost -1 --cb_max_cost 0",
+)
+RATES = ("", "--power_t 0", "--power_t 0 -l 0.05")  # of learning: one that falls, as by default, and two that do not
 
 
-PLAYERS: dict[str, Play] = {
-    "AdaptiveUCB": ours(AdaptiveUCB(DIM)),
-    "DetectUCB": ours(DetectUCB(DIM)),
-    "StaticUCB, width 0.1": ours(StaticUCB(DIM, width=0.1, noise=0.5)),
-    "VowpalWabbit": vowpal_wabbit(""),
-    "VowpalWabbit, power_t 0": vowpal_wabbit("--power_t 0"),
-    "VowpalWabbit squarecb": vowpal_wabbit("--squarecb"),
-    RIVAL: vowpal_wabbit("--squarecb --power_t 0"),
+def vowpal_settings() -> Iterator[Theirs]:
+    for explorer in EXPLORERS:
+        for rate in RATES:
+            yield Theirs(f"{explorer} {rate}".strip())
+    for rate in RATES:
+        yield Theirs(f"{SQUARE} {rate}".strip(), PAIRS)
+    yield Theirs(f"{SQUARE} --power_t 0 -l 0.02")
+    yield Theirs(f"{SQUARE} --power_t 0 -l 0.1")
+    yield Theirs("--squarecb --power_t 0", "")
+
+
+def vowpal_name(setting: Theirs) -> str:
+    extra = {INTERACTIONS: "", PAIRS: ", pairs", "": ", no interactions"}[setting.interactions]
+    return f"VowpalWabbit {setting.told.replace('--', '')}{extra}"
+
+
+PLAYERS: dict[str, Ours | Theirs] = {
+    "AdaptiveUCB": Ours(AdaptiveUCB),
+    "DetectUCB": Ours(DetectUCB),
+    **{f"StaticUCB, width {width:g}": Ours(StaticUCB, settings={"noise": 0.5, "width": width}) for width in (*WIDTHS, 0.01)},
     **{
-        f"{HINDSIGHT}, memory {memory:,}, width {width:g}": ours(
-            DiscountedTS(DIM, discount=1 - 1 / memory, noise=NOISE, width=width)
+        f"DiscountedTS, memory {memory:,}, width {width:g}": Ours(
+            DiscountedTS, settings={"discount": 1 - 1 / memory, "noise": NOISE, "width": width}
         )
         for memory in MEMORIES
-        for width in WIDTHS
+        for width in WIDTHS[1:]
     },
+    **{vowpal_name(setting): setting for setting in vowpal_settings()},
 }
 
 
+@cache
+def warm_up(name: str) -> None:
+    """Compiles, which is not to be timed."""
+    keep(PLAYERS[name].keeper(0), Shop(0), 2)
+
+
+def play(name: str, seed: int, decisions: int, late: bool) -> Score:
+    warm_up(name)
+    keeper = PLAYERS[name].keeper(seed)
+    kept = keep(keeper, Shop(seed, late), decisions)
+    return Score(share(open_shop(seed, decisions, late), kept.chosen), restarts_of(keeper), kept.seconds, decisions)
+
+
+def restarts_of(keeper: Keeper) -> int:
+    bank = getattr(keeper.policy.state, "bank", None) if isinstance(keeper, Chooser) else None
+    return int(bank.clock[RESTARTS]) if bank else 0
+
+
 def play_all(names: Sequence[str], seeds: Sequence[int], decisions: int, late: bool, workers: int) -> Scores:
-    """Seed by seed, so that few shops are open at a time."""
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar, ThreadPoolExecutor(workers) as pool:
-        task = bar.add_task("playing (a first run compiles for half a minute)", total=len(names) * len(seeds) * decisions)
-
-        def play(seed: int, name: str) -> Score:
-            before = time.thread_time()
-            got, restarts = PLAYERS[name](seed, decisions, late, lambda count: bar.advance(task, count))
-            return Score(got, restarts, time.thread_time() - before)
-
-        for name in names:
-            PLAYERS[name](seeds[0], 1, late, lambda count: None)  # compiles, which is not to be timed
-        futures = {(seed, name): pool.submit(play, seed, name) for seed in seeds for name in names}
-        return {name: [futures[seed, name].result() for seed in seeds] for name in names}
+    console = Console(stderr=True)
+    with ProcessPoolExecutor(workers) as pool:
+        futures = {(seed, name): pool.submit(play, name, seed, decisions, late) for seed in seeds for name in names}
+        for future in track(futures.values(), "playing (a first run compiles for minutes)", console=console, transient=True):
+            future.result()
+    return {name: [futures[seed, name].result() for seed in seeds] for name in names}
 
 
 def print_scores(console: Console, scores: Scores, remarks: Sequence[str]) -> None:
@@ -83,22 +103,21 @@ def print_scores(console: Console, scores: Scores, remarks: Sequence[str]) -> No
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    known = "; ".join([*(name for name in PLAYERS if not name.startswith(HINDSIGHT)), f"{HINDSIGHT}, memory …, width …"])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument(
-        "--players", nargs="+", default=argparse.SUPPRESS, metavar="NAME", help=f"only those whose names begin so: {known}"
+        "--players", nargs="+", default=argparse.SUPPRESS, metavar="NAME", help="only those whose names begin so"
     )
-    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3], metavar="SEED", help="one shop each")
-    parser.add_argument("--decisions", type=int, default=200_000, help="visitors of each shop")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2], metavar="SEED", help="one shop each")
+    parser.add_argument("--decisions", type=int, default=20_000, help="visitors of each shop")
     parser.add_argument("--late", action="store_true", help=f"tell a click within {SOON} decisions, its lack after {TIMEOUT}")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="players at a time")
     parser.add_argument("--out", type=Path, default=argparse.SUPPRESS, help="write a page of Markdown here")
     options = parser.parse_args(arguments)
     names = [name for name in PLAYERS if name.startswith(tuple(getattr(options, "players", PLAYERS)))]
     if not names:
-        parser.error(f"--players must begin a name of {known}; got {' '.join(options.players)}")
+        parser.error(f"--players must begin a name of {'; '.join(PLAYERS)}; got {' '.join(options.players)}")
     remarks = []
-    if not find_spec("vowpalwabbit") and any(name.startswith("VowpalWabbit") for name in names):
+    if not installed() and any(name.startswith("VowpalWabbit") for name in names):
         remarks.append("VowpalWabbit is not installed (`make shop` installs it), so it did not play.")
         names = [name for name in names if not name.startswith("VowpalWabbit")]
     scores = play_all(names, options.seeds, options.decisions, options.late, options.workers)

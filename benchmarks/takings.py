@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftbandit.shop.storefront import BANNERS, COLUMNS, DIM, SOON, TIMEOUT, open_shop, seasons
+from driftbandit.shop import Shop
+from driftbandit.shop.storefront import BANNERS, SOON, TIMEOUT, open_shop, seasons
 
-HINDSIGHT = "DiscountedTS"  # of its settings the best is chosen when all is over
-RIVAL, AIM = "VowpalWabbit squarecb, power_t 0", 4.0  # points that AdaptiveUCB is to be ahead of it, and of hindsight
-HEADINGS = ["player", "% of the oracle", "seed by seed", "restarts", "seconds"]
+RIVALS = ("VowpalWabbit", "StaticUCB", "DiscountedTS")  # of the settings of each the best is chosen when all is over
+HEADINGS = ["player", "% of the oracle", "seed by seed", "restarts", "µs per decision"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Score:
     share: float
     restarts: int
     seconds: float
+    decisions: int
 
 
 Scores = dict[str, list[Score]]  # by player, one for each seed
@@ -28,40 +29,33 @@ def mean_share(row: Sequence[Score]) -> float:
     return 100 * float(np.mean([score.share for score in row]))
 
 
-def in_hindsight(scores: Scores) -> Scores:
-    """The best setting of those told a memory: one for all seeds, and one for each."""
-    grid = {name: row for name, row in scores.items() if name.startswith(HINDSIGHT)}
-    if not grid:
-        return {}
-    best = max(grid, key=lambda name: mean_share(grid[name]))
-    each = [max(column, key=lambda score: score.share) for column in zip(*grid.values(), strict=True)]
-    setting = best.removeprefix(f"{HINDSIGHT}, ")
-    return {f"{HINDSIGHT} in hindsight ({setting})": grid[best], f"{HINDSIGHT} in hindsight, seed by seed": each}
+def best_of(scores: Scores, rival: str) -> str | None:
+    """Its best setting, chosen in hindsight, one for all seeds."""
+    return max((name for name in scores if name.startswith(rival)), key=lambda name: mean_share(scores[name]), default=None)
 
 
 def cells(name: str, row: Sequence[Score]) -> list[str]:
     shares = [100 * score.share for score in row]
     spread = np.std(shares, ddof=1) if len(shares) > 1 else 0.0
     restarts = ", ".join(str(score.restarts) for score in row) if any(score.restarts for score in row) else "–"
-    seconds = np.mean([score.seconds for score in row])
-    return [name, f"{mean_share(row):.1f} ± {spread:.1f}", ", ".join(f"{x:.1f}" for x in shares), restarts, f"{seconds:.1f}"]
+    micros = 1e6 * np.mean([score.seconds / score.decisions for score in row])
+    return [name, f"{mean_share(row):.1f} ± {spread:.1f}", ", ".join(f"{x:.1f}" for x in shares), restarts, f"{micros:.0f}"]
 
 
 def ranked(scores: Scores) -> list[list[str]]:
-    """Best first; hindsight's choice stands for its settings, which come last."""
-    others = {name: row for name, row in scores.items() if not name.startswith(HINDSIGHT)}
-    shown = sorted((others | in_hindsight(scores)).items(), key=lambda item: -mean_share(item[1]))
-    return [cells(name, row) for name, row in [*shown, *(item for item in scores.items() if item[0] not in others)]]
+    """Best first."""
+    return [cells(name, row) for name, row in sorted(scores.items(), key=lambda item: -mean_share(item[1]))]
 
 
 def verdicts(scores: Scores) -> list[str]:
-    """AdaptiveUCB, told nothing, beside those it is to beat, as far as they played."""
-    rivals = {name: row for name, row in scores.items() if name == RIVAL} | in_hindsight(scores)
+    """AdaptiveUCB, told nothing, beside the best setting of each whom it is to beat, as far as they played."""
     lines = []
-    for name, row in rivals.items() if "AdaptiveUCB" in scores else ():
-        ahead = mean_share(scores["AdaptiveUCB"]) - mean_share(row)
-        word = "met" if ahead >= AIM else "missed"
-        lines.append(f"AdaptiveUCB − {name}: {ahead:+.1f} points; the aim of {AIM:+g} is {word}.")
+    for rival in RIVALS if "AdaptiveUCB" in scores else ():
+        if name := best_of(scores, rival):
+            ahead = mean_share(scores["AdaptiveUCB"]) - mean_share(scores[name])
+            tried = sum(other.startswith(rival) for other in scores)
+            word = "met" if ahead >= 0 else "missed"
+            lines.append(f"AdaptiveUCB − {name}, the best of {tried} in hindsight: {ahead:+.1f} points; the aim is {word}.")
     return lines
 
 
@@ -73,26 +67,28 @@ def page(scores: Scores, remarks: Sequence[str], seeds: Sequence[int], decisions
     by_chance = 100 * np.mean([shop.chances.mean() for shop in shops])
     oracle = 100 * np.mean([shop.chances.max(axis=1).mean() for shop in shops])
     told = f"a click within {SOON} decisions, the lack of one after {TIMEOUT}" if late else "before the next decision"
+    columns = len(Shop.context.columns)
     return f"""# A shop
 
 Written by `make shop`: {decisions:,} decisions each in the shops of seeds {", ".join(map(str, seeds))}.
 
-{table}
-
 {chr(10).join(f"- {line}" for line in [*verdicts(scores), *remarks])}
 
-The shop. {len(BANNERS)} banners; a visitor is {len(COLUMNS)} numbers ({"; ".join(COLUMNS)}),
-scaled to a vector of length at most 1; an arm is one-hot(banner) ⊗ visitor, d = {DIM}. The log odds of a click are linear in
-the visitor, with weights of each banner's own, so its chance is not. Banners shown by chance are clicked {by_chance:.1f} % of
-the time, the oracle's {oracle:.1f} %. Tastes change with the season, at times that nobody is told; a part of the weights stays.
-Seasons in these shops: {", ".join(str(len(seasons(seed, decisions))) for seed in seeds)}. Rewards are told {told}.
+{table}
+
+The shop. {len(BANNERS)} banners; a visitor is a mapping with {", ".join(Shop.context.fields)}, which a declared
+context makes into {columns} columns. The log odds of a click are linear in what is known of the visitor, with weights of each
+banner's own, so its chance is not. Banners shown by chance are clicked {by_chance:.1f} % of the time, the oracle's
+{oracle:.1f} %. Tastes change with the season, at times that nobody is told; a part of the weights stays. Seasons in these
+shops: {", ".join(str(len(seasons(seed, decisions))) for seed in seeds)}. Rewards are told {told}.
 
 *% of the oracle*: (clicks expected of the choices − of chance) / (of the best banner for each visitor − of chance), mean ±
 standard deviation over the seeds. All players meet the same visitors, and one number for each visitor decides for all players
-what is clicked. *Seconds*: processor time of a run; ours in the compiled loop ({HINDSIGHT}
-as one block for each banner), VowpalWabbit from Python.
+what is clicked. *µs*: processor time from Python of one decision with all that belongs to it.
 
-AdaptiveUCB and DetectUCB are told nothing. {HINDSIGHT} is told the noise; *in hindsight*, memory and width are chosen when all
-has been played, once for all seeds or for each by itself. VowpalWabbit is given the same numbers and the banners' names,
-`--cb_explore_adf` with interactions of the two, and the options that its row names.
+Ours play through `Chooser` with its default model (parameters of each banner's own and shared ones, in all
+{(len(BANNERS) + 1) * columns} columns). AdaptiveUCB and DetectUCB are told nothing. StaticUCB and DiscountedTS are told a
+width, DiscountedTS also the noise and a memory. VowpalWabbit is given the same numbers, the banners' names, `--cb_explore_adf`,
+interactions of the two (with *pairs*, also of each two numbers and the banner), and the options that its row names.
+*In hindsight*: the setting is chosen when all has been played, once for all seeds.
 """

@@ -1,68 +1,70 @@
-"""The simulated shop: the compiled loop plays what select and update play, and the table says who did what."""
+"""The simulated shop as a benchmark: through ``Chooser``, with the best settings chosen in hindsight."""
 
 from pathlib import Path
 
 import pytest
-from shopkeepers import Ours, play_shop, restarts_of, serve_all, serve_plainly
-from takings import RIVAL, Score, in_hindsight, ranked, verdicts
+from takings import Score, best_of, ranked, verdicts
 
 import shop
 from common import rounds
-from driftbandit import AdaptiveUCB, DetectUCB, DiscountedTS, Policy, StaticUCB
-from driftbandit.shop import storefront
-from driftbandit.shop.storefront import DIM, TIMEOUT, open_shop
-
-POLICIES = [
-    AdaptiveUCB(DIM),
-    DetectUCB(DIM),
-    StaticUCB(DIM, width=0.1, noise=0.5),
-    DiscountedTS(DIM, discount=0.99, noise=0.25, width=0.3),
-]
+from driftbandit import AdaptiveUCB, Chooser
+from driftbandit.shop import Shop
+from driftbandit.shop.storefront import BANNERS, open_shop, share
 
 
-@pytest.mark.plain  # compiling this loop takes a minute and a half, and its parts are tried compiled elsewhere
-@pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
-def test_the_compiled_loop_plays_as_select_and_update_do(policy: Policy, late: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storefront, "TIMEOUT", rounds(TIMEOUT, 10))
-    open_shop.cache_clear()
-    visitors = open_shop(4, rounds(6000, 40), late)
-    fast, plain = policy.spawn(4), policy.spawn(4)
-    chosen = serve_all(fast, visitors)
-    assert chosen.tolist() == serve_plainly(Ours(plain), visitors).tolist()
-    assert len(set(chosen.tolist())) > 1
-    assert restarts_of(fast) == restarts_of(plain)
-    assert play_shop(policy, 4, len(chosen), late=late) == (storefront.share(visitors, chosen), restarts_of(fast))
-    open_shop.cache_clear()
+@pytest.mark.compiled
+def test_a_score_is_that_of_a_loop_by_hand() -> None:
+    decisions = rounds(1500, 40)
+    chooser = Chooser(AdaptiveUCB, Shop.banners, Shop.context, seed=4)
+    chosen = open_shop(4, decisions).wait[:, 0].copy()
+    for visit in Shop(4).visits(decisions):
+        choice = chooser.select(visit.fields)
+        chooser.update(choice, visit.reward(choice.action))
+        chosen[visit.number] = BANNERS.index(choice.action)
+    score = shop.play("AdaptiveUCB", 4, decisions, late=False)
+    assert score.share == share(open_shop(4, decisions), chosen)
+    assert score.restarts == shop.restarts_of(chooser)
+    assert score.seconds > 0
+
+
+def test_every_setting_has_a_name_of_its_own() -> None:
+    theirs = [name for name in shop.PLAYERS if name.startswith("VowpalWabbit")]
+    assert len(theirs) == len(list(shop.vowpal_settings())) == 27
+    assert "VowpalWabbit squarecb power_t 0, no interactions" in theirs
+    for explorer in ("epsilon", "squarecb", "bag", "cover", "regcb", "rnd"):
+        assert any(f" {explorer}" in name and "power_t 0" in name for name in theirs)
+
+
+def row(*shares: float, restarts: int = 0) -> list[Score]:
+    return [Score(share, restarts, 2.0, 100_000) for share in shares]
 
 
 def test_hindsight_chooses_after_the_fact_and_the_verdict_follows() -> None:
     scores = {
-        "AdaptiveUCB": [Score(0.72, 3, 1.0), Score(0.70, 4, 1.0)],
-        RIVAL: [Score(0.66, 0, 1.0), Score(0.68, 0, 1.0)],
-        "DiscountedTS, memory 1,000, width 1": [Score(0.50, 0, 1.0), Score(0.71, 0, 1.0)],
-        "DiscountedTS, memory 3,000, width 1": [Score(0.64, 0, 1.0), Score(0.69, 0, 1.0)],
+        "AdaptiveUCB": row(0.72, 0.70, restarts=3),
+        "VowpalWabbit squarecb": row(0.66, 0.68),
+        "VowpalWabbit bag 5": row(0.90, 0.10),
+        "DiscountedTS, memory 1,000, width 1": row(0.50, 0.91),
+        "DiscountedTS, memory 3,000, width 1": row(0.73, 0.70),
     }
-    one, each = in_hindsight(scores).items()
-    assert one == ("DiscountedTS in hindsight (memory 3,000, width 1)", scores["DiscountedTS, memory 3,000, width 1"])
-    assert [score.share for score in each[1]] == [0.64, 0.71]
+    assert best_of(scores, "DiscountedTS") == "DiscountedTS, memory 3,000, width 1"
+    assert best_of(scores, "StaticUCB") is None
     table = ranked(scores)
-    assert table[0][:4] == ["AdaptiveUCB", "71.0 ± 1.4", "72.0, 70.0", "3, 4"]
-    assert [line[0] for line in table[-2:]] == list(scores)[2:]
-    peer, fixed, free = verdicts(scores)
-    assert "+4.0 points; the aim of +4 is met" in peer
-    assert "+4.5 points; the aim of +4 is met" in fixed
-    assert "+3.5 points; the aim of +4 is missed" in free
+    assert [line[0] for line in table[:2]] == ["DiscountedTS, memory 3,000, width 1", "AdaptiveUCB"]
+    assert table[1] == ["AdaptiveUCB", "71.0 ± 1.4", "72.0, 70.0", "3, 3", "20"]
+    vowpal, discounted = verdicts(scores)
+    assert "VowpalWabbit squarecb, the best of 2 in hindsight: +4.0 points; the aim is met" in vowpal
+    assert "width 1, the best of 2 in hindsight: -0.5 points; the aim is missed" in discounted
+    assert verdicts({name: scores[name] for name in list(scores)[1:]}) == []
 
 
 @pytest.mark.compiled
 def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "shop.md"
-    shop.main(
-        ["--players", "StaticUCB", "DiscountedTS, memory 1,000", "--seeds", "1", "2", "--decisions", "300", "--out", str(out)]
-    )
+    players = ["StaticUCB", "DiscountedTS, memory 3,000"]
+    shop.main(["--players", *players, "--seeds", "1", "2", "--decisions", "300", "--out", str(out)])
     names = [line.split("|")[1].strip() for line in out.read_text().splitlines() if line.startswith("| ")][2:]
-    assert len(names) == 1 + 2 + 3
+    assert len(names) == 5 + 3
     assert "StaticUCB, width 0.1" in names
     assert "StaticUCB" in capsys.readouterr().out
     with pytest.raises(SystemExit):

@@ -100,6 +100,27 @@ def test_actions_come_and_go() -> None:
     assert chooser.select(visitor, exclude=["blue"]).action == "green"  # with what is known of it
 
 
+def test_an_action_comes_back_as_it_was() -> None:
+    chooser = Chooser(StaticUCB, FEATURES, VISITOR, noise=0.1)
+    chooser.remove("blue")
+    for features in ([0.8, 0.6], [1.0], "blue"):
+        with pytest.raises(ValueError, match="'blue' comes back with other features"):
+            chooser.add("blue", features)
+    assert chooser.actions.active == ("red", "green")
+    chooser.add("blue", FEATURES["blue"])
+    assert chooser.actions.active == tuple(FEATURES)
+
+
+def test_a_choice_is_a_value_that_cannot_be_changed() -> None:
+    first, second = (Chooser(StaticUCB, ["red"], VISITOR, seed=1).select(visitors(1)[0]) for _ in range(2))
+    assert first == second == pickle.loads(pickle.dumps(first))
+    assert len({first, second}) == 1
+    assert first != "red"
+    assert repr(first).startswith("Choice(action='red', decision=Decision(round=0, index=0")
+    with pytest.raises(AttributeError):
+        first.action = "green"  # type: ignore[misc]
+
+
 def test_mistakes_are_named_and_change_nothing() -> None:
     chooser = Chooser(StaticUCB, ["red", "green"], VISITOR, noise=0.1)
     choice = chooser.select({"device": "phone", "basket": 1.0})

@@ -9,11 +9,14 @@ from driftbandit import __version__
 from driftbandit.cli.characters import spell_out
 from driftbandit.cli.completion import add_completion
 from driftbandit.cli.doctor import add_doctor
+from driftbandit.cli.journal import add_journal
+from driftbandit.cli.live import add_serve
 from driftbandit.cli.paper import add_reproduce, add_verify
 from driftbandit.cli.replay import add_flights, add_replay
 from driftbandit.cli.shop import add_shop
 from driftbandit.cli.studies import add_compare, add_example
 from driftbandit.cli.suite import add_suite
+from driftbandit.cli.token import add_token
 from driftbandit.core.extras import needed_for
 
 
@@ -39,7 +42,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"driftbandit {__version__}")
     add_completion(top)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    everyday = (add_reproduce, add_verify, add_compare, add_suite, add_flights, add_replay, add_shop, add_example, add_doctor)
-    for add in everyday:
+    for add in (
+        *(add_reproduce, add_verify, add_compare, add_suite, add_flights, add_replay, add_shop, add_example),
+        *(add_serve, add_token, add_journal, add_doctor),
+    ):
         add(commands)
     return top

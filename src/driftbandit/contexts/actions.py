@@ -1,17 +1,17 @@
 """Actions by name, and how one of them in a context becomes an arm: parameters of its own, shared ones, or both."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core import validate
-from driftbandit.core.types import Floats
+from driftbandit.core.types import Floats, Ints
 
 MODELS = ("disjoint", "shared", "hybrid")
 PLAIN = np.ones(1)  # the features of an action that has none
+HALF = np.sqrt(0.5)  # so that an arm of two parts is at most of length 1
 
 
 @dataclass
@@ -27,6 +27,7 @@ class Actions:
     features: dict[str, Floats] = field(default_factory=dict)
     places: int = 0
     removed: set[str] = field(default_factory=set)
+    active: tuple[str, ...] = field(default=(), init=False)  # those that are offered
 
     @classmethod
     def of(cls, actions: Sequence[str] | Mapping[str, Any], places: int | None) -> "Actions":
@@ -43,16 +44,15 @@ class Actions:
     def feature_count(self) -> int:
         return len(next(iter(self.features.values()), PLAIN))
 
-    @property
-    def active(self) -> list[str]:
-        return [name for name in self.names if name not in self.removed]
-
     def add(self, name: str, features: Any = None) -> None:
         """A new action, or one that was removed and comes back with what is known of it."""
         if not isinstance(name, str) or not name:
             raise ValueError(f"an action must be a name, got {name!r}")
         if name in self.removed:
+            if features is not None and not np.array_equal(features, self.features.get(name, [])):
+                raise ValueError(f"action {name!r} comes back with other features: give the new one a new name")
             self.removed.discard(name)
+            self._settle()
             return
         if name in self.names:
             raise ValueError(f"action {name!r} is defined twice: give each action a name of its own")
@@ -64,21 +64,37 @@ class Actions:
         self.names[name] = len(self.names)
         if vector is not None:
             self.features[name] = vector
+        self._settle()
 
     def remove(self, name: str) -> None:
         """Offer it no more; what is known of it stays."""
         self.place(name)
-        if self.active == [name]:
+        if self.active == (name,):
             raise ValueError(f"action {name!r} is the only one left: add another before it is removed")
         self.removed.add(name)
+        self._settle()
+
+    def _settle(self) -> None:
+        self.active = tuple(name for name in self.names if name not in self.removed)
+
+    def offered(self, exclude: Iterable[str]) -> tuple[str, ...]:
+        """The active ones, without some."""
+        try:
+            if isinstance(exclude, str):
+                raise TypeError
+            out = set(exclude)
+        except TypeError:
+            raise ValueError(f"exclude must be a list of actions, got {exclude!r}") from None
+        for name in out:
+            self.place(name)
+        if len(out) == len(self.active):
+            raise ValueError(f"no action is left: all {len(self.active)} are excluded")
+        return tuple(name for name in self.active if name not in out) if out else self.active
 
     def place(self, name: str) -> int:
         if name not in self.names or name in self.removed:
             raise ValueError(f"unknown action {name!r}: the actions are {', '.join(map(repr, self.active))}")
         return self.names[name]
-
-    def features_of(self, name: str) -> Floats:
-        return self.features.get(name, PLAIN)
 
     def _checked(self, name: str, features: Any) -> Floats | None:
         if features is None:
@@ -94,6 +110,16 @@ class Actions:
                 f"the features of action {name!r} must be at most of length 1, got {np.linalg.norm(vector):g}: scale them"
             )
         return vector
+
+
+class Offer(NamedTuple):
+    """Some actions, and where their arms differ from 0, in an array of arms that is seen as rows as wide as the context."""
+
+    names: tuple[str, ...]
+    shape: tuple[int, int]
+    rows: Ints  # that hold the context
+    features: Floats | None  # (n, features, 1), if the context is multiplied by them
+    places: Floats  # (n,): the numbers of their blocks
 
 
 @dataclass(frozen=True)
@@ -123,19 +149,47 @@ class ArmLayout:
     def dim(self) -> int:
         return self.shared + self.places * self.own
 
-    @property
-    def scale(self) -> float:
-        """So that an arm is at most of length 1."""
-        return math.sqrt(0.5) if self.shared and self.own else 1.0
-
-    def fill(self, row: Floats, place: int, features: Floats, context: Floats) -> None:
-        """The arm of an action in a context, into a row of zeros."""
-        context = self.scale * context
-        if self.shared:
-            row[: self.shared] = np.multiply.outer(features, context).ravel() if len(features) > 1 else features[0] * context
+    def offer(self, names: tuple[str, ...], actions: Actions) -> Offer:
+        """What does not change from one context to the next."""
+        width, n = len(self.context), len(names)
+        holds = np.zeros((n, self.dim // width), bool)
         if self.own:
-            start = self.shared + place * self.own
-            row[start : start + self.own] = context
+            holds[range(n), [self.shared // width + actions.names[name] for name in names]] = True
+        features = None
+        if self.shared and actions.features:
+            features = np.array([actions.features[name] for name in names])[:, :, None]
+        elif self.shared:
+            holds[:, 0] = True
+        places = np.array([actions.names[name] for name in names], float)
+        return Offer(names, (n, self.dim), np.flatnonzero(holds), features, places)
+
+    def arms(self, offer: Offer, context: Floats) -> Floats:
+        """One row for each action on offer."""
+        if self.model == "hybrid":
+            context = HALF * context
+        arms = np.zeros(offer.shape)
+        arms.reshape(-1, len(context))[offer.rows] = context
+        if offer.features is not None:
+            arms[:, : self.shared] = (offer.features * context).reshape(len(arms), -1)
+        return arms
+
+    def rows(self, offer: Offer, context: Floats) -> Floats:
+        """The same for a policy that plays blocks: the number of a block, the shared columns, the action's own."""
+        if self.model == "hybrid":
+            context = HALF * context
+        rows = np.empty((len(offer.places), 1 + self.shared + self.own))
+        rows[:, 0] = offer.places
+        rows[:, 1 + self.shared :] = context
+        if offer.features is not None:
+            rows[:, 1 : 1 + self.shared] = (offer.features * context).reshape(len(rows), -1)
+        elif self.shared:
+            rows[:, 1 : 1 + self.shared] = context
+        return rows
+
+    def used_by(self, place: int) -> list[int]:
+        """The columns of an action: the shared ones, and its own."""
+        start = self.shared + place * self.own
+        return [*range(self.shared), *range(start, start + self.own)]
 
     def columns(self, names: Sequence[str]) -> list[str]:
         """A name for every column."""

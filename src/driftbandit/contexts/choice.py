@@ -1,6 +1,5 @@
 """What a chooser says: a choice that waits for its reward, opinions on actions, how they have fared."""
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from driftbandit.core.types import Floats
@@ -20,20 +19,45 @@ class Opinion(NamedTuple):
     parts: dict[str, float]  # what each column contributes to the estimate
 
 
-@dataclass(frozen=True)
 class Choice:
-    """An action for a visitor, which waits for its reward. Pickled, it forgets whose it is, and can still be rewarded."""
+    """An action for a visitor, which waits for its reward. Pickled, it forgets whose it is, and can still be rewarded.
 
-    action: str
-    decision: Decision
-    context: Floats = field(repr=False, compare=False)
-    _chooser: "Chooser | None" = field(default=None, repr=False, compare=False)
+    Read-only. Choices compare equal by action and decision.
+    """
+
+    __slots__ = ("_action", "_chooser", "_context", "_decision")  # a frozen dataclass takes three times as long to make
+
+    def __init__(self, action: str, decision: Decision, context: Floats, chooser: "Chooser | None" = None) -> None:
+        self._action, self._decision = action, decision
+        self._context, self._chooser = context, chooser
+
+    @property
+    def action(self) -> str:
+        return self._action
+
+    @property
+    def decision(self) -> Decision:
+        return self._decision
+
+    @property
+    def context(self) -> Floats:
+        """The visitor, encoded."""
+        return self._context
 
     def explain(self) -> list[Opinion]:
         """What the policy thinks now of every action in this context, the best first."""
         if self._chooser is None:
             raise ValueError("this choice was pickled, and knows its chooser no more: call chooser.opinions(choice.context)")
         return self._chooser.opinions(self.context)
+
+    def __repr__(self) -> str:
+        return f"Choice(action={self.action!r}, decision={self.decision!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Choice) and (self.action, self.decision) == (other.action, other.decision)
+
+    def __hash__(self) -> int:
+        return hash((self.action, self.decision))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Choice, (self.action, self.decision, self.context)

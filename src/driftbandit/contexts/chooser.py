@@ -1,14 +1,15 @@
 """Chooser: from a visitor's fields to the name of an action, and back to what was learnt, without arrays by hand."""
 
+import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 
-from driftbandit.contexts.actions import Actions, ArmLayout
+from driftbandit.contexts.actions import Actions, ArmLayout, Offer
 from driftbandit.contexts.choice import ActionRecord, Choice, ChooserStatus, Opinion
 from driftbandit.contexts.context import Context
 from driftbandit.contexts.transformed import Transformed
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 FORMAT = "driftbandit chooser 1"
+NOBODY: tuple[str, ...] = ()
 
 
 class Chooser:
@@ -62,21 +64,33 @@ class Chooser:
                 'model "shared" needs actions with features: give a mapping from names to features, or another model'
             )
         self.layout = ArmLayout(model, self.context.columns, self.actions.feature_count, self.actions.places)
+        apart = model != "shared" and self.actions.places > 1 and not settings.get("intercept")
+        if apart and getattr(policy, "in_blocks", False):  # the same choices, at the cost of one action's parameters
+            settings = {"blocks": self.actions.places, "shared": self.layout.shared, **settings}
         self.policy = policy(self.layout.dim, **settings)
+        if getattr(self.policy, "fixed_only", False):
+            raise ValueError(f"{type(self.policy).__name__} plays one fixed set of arms, and here they change with the context")
+        self._in_blocks = getattr(self.policy, "blocks", 1) > 1
         self.out_of_range: Counter[str] = Counter()
         self._chosen: Counter[str] = Counter()
         self._rewarded: Counter[str] = Counter()
         self._total: dict[str, float] = {}
+        self._notes: Counter[str] = Counter()  # of one visitor; empty between rounds
+        self._offer: Offer | None = None  # the last one, which is mostly the next one too
 
-    def select(self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = ()) -> Choice:
+    def select(self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = NOBODY) -> Choice:
         """Choose an action for a visitor; some may be excluded in this round."""
-        offered = self._offered(exclude)
-        notes: Counter[str] = Counter()
-        context = self.context.encode({} if fields is None else fields, notes=notes)
-        decision = self.policy.select(self._arms(offered, context))
+        offered = self.actions.active if exclude is NOBODY else self.actions.offered(exclude)
+        notes = self._notes
+        try:
+            context = self.context.encode({} if fields is None else fields, notes=notes)
+            decision = self.policy.select(self._arms(offered, context))
+            if notes:
+                self.out_of_range.update(notes)
+        finally:
+            notes.clear()
         assert decision.index is not None
         action = offered[decision.index]
-        self.out_of_range.update(notes)
         self._chosen[action] += 1
         return Choice(action, decision, context, self)
 
@@ -84,9 +98,19 @@ class Chooser:
         """Learn the reward of a choice: once, now or much later, in any order."""
         if not isinstance(choice, Choice):
             raise ValueError(f"choice must be what select returned, got {choice!r}")
+        action = choice.action
         self.policy.update(choice.decision, reward)
-        self._rewarded[choice.action] += 1
-        self._total[choice.action] = self._total.get(choice.action, 0.0) + float(reward)
+        self._rewarded[action] += 1
+        self._total[action] = self._total.get(action, 0.0) + float(reward)
+
+    def learn(self, round: int, action: str, context: Floats, reward: float, *, own: bool = True) -> None:
+        """As ``Policy.learn``: the reward of an action that was shown in an encoded context, whoever chose it."""
+        if action not in self.actions.names:
+            raise ValueError(f"unknown action {action!r}: the actions are {', '.join(map(repr, self.actions.names))}")
+        arm = self._filled(self.layout.offer((action,), self.actions), context)[0]
+        self.policy.learn(round, arm, reward, own=own)
+        self._rewarded[action] += 1
+        self._total[action] = self._total.get(action, 0.0) + float(reward)
 
     def add(self, action: str, features: Any = None) -> None:
         """Offer a new action, or one again that was removed."""
@@ -98,12 +122,18 @@ class Chooser:
 
     def opinions(self, context: Floats) -> list[Opinion]:
         """What the policy thinks now of every action in an encoded context, the best first."""
-        estimate, names = self.policy.estimate(), self.columns
+        active, names = self.actions.active, self.columns
+        arms, theta = self._arms(active, context), self._theta()
+        if self._in_blocks:
+            means, widths = self.policy.appraise(arms)
+            columns, arms = [self.layout.used_by(self.actions.names[name]) for name in active], arms[:, 1:]
+        else:
+            estimate, columns = self.policy.estimate(), [list(range(self.layout.dim))] * len(active)
+            means = arms @ estimate.theta
+            widths = estimate.radius * np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", arms, estimate.metric, arms), 0.0))
         found = []
-        for action, arm in zip(self.actions.active, self._arms(self.actions.active, context), strict=True):
-            parts = arm * estimate.theta
-            mean, width = float(parts.sum()), float(estimate.radius * np.sqrt(max(arm @ estimate.metric @ arm, 0.0)))
-            used = {names[k]: float(parts[k]) for k in np.flatnonzero(arm)}
+        for action, arm, at, mean, width in zip(active, arms, columns, means.tolist(), widths.tolist(), strict=True):
+            used = {names[at[k]]: float(arm[k] * theta[at[k]]) for k in np.flatnonzero(arm)}
             found.append(Opinion(action, mean, width, mean + width, used))
         return sorted(found, key=lambda opinion: -opinion.score)
 
@@ -124,44 +154,68 @@ class Chooser:
             )
             for name in self.actions.names
         }
-        theta = dict(zip(self.columns, self.policy.estimate().theta.tolist(), strict=True))
+        theta = dict(zip(self.columns, self._theta().tolist(), strict=True))
         own = self.policy.status() if hasattr(self.policy, "status") else None
         return ChooserStatus(records, dict(self.out_of_range), theta, own)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_offer": None}
+
     def save(self, path: str | Path) -> None:
         """Write one file of data from which ``load`` makes a chooser that goes on exactly as this one would."""
-        if not isinstance(self.context, Context):
-            raise ValueError(
-                "only a declared Context can be saved: a fitted transformer is code, so pickle the chooser instead"
-            )
+        about = self._about()
         with self.policy._alone():
-            self.policy._write(path, self._about(self.context))
+            self.policy._write(path, about)
+
+    def to_bytes(self) -> bytes:
+        """What ``save`` would write to a file."""
+        return self.policy._packed(self._about())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """What ``to_bytes`` gave, as a chooser that goes on exactly as that one would."""
+        return cls._read(io.BytesIO(data), "this chooser as bytes")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The chooser that ``save`` wrote; choices that still wait can be rewarded."""
-        about = saved.about(path)
+        with open(path, "rb") as file:
+            return cls._read(file, path)
+
+    @classmethod
+    def _read(cls, file: BinaryIO, path: str | Path) -> Self:
+        with saved.naming(path):
+            about = saved.Saved(file).header.get("about")
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise ValueError(f"{path} holds a policy without a chooser: load it with Policy.load")
-        policy = Policy.load(path)
+        policy = Policy._read(file, path)
         with saved.naming(path):
-            actions = about["features"] if about["features"] else about["actions"]
-            made = cls(
-                lambda dim: policy, actions, Context.from_dict(about["context"]), model=about["model"], places=about["places"]
-            )
-            if policy.dim != made.layout.dim:
-                raise ValueError(f"its actions and context make {made.layout.dim} columns, but its policy has {policy.dim}")
-            made.actions.removed.update(name for name in about["removed"] if name in made.actions.names)
-            for name in ("out_of_range", "_chosen", "_rewarded"):
-                getattr(made, name).update({str(key): int(count) for key, count in about[name].items()})
-            made._total.update({str(key): float(total) for key, total in about["_total"].items()})
+            return cls._made(about, policy)
+
+    @classmethod
+    def _made(cls, about: dict[str, Any], policy: Policy) -> Self:
+        """From what ``_about`` gave, and its policy."""
+        actions = about["features"] if about["features"] else about["actions"]
+        context = Context.from_dict(about["context"])
+        made = cls(lambda dim: policy, actions, context, model=about["model"], places=about["places"])
+        if policy.dim != made.layout.dim:
+            raise ValueError(f"its actions and context make {made.layout.dim} columns, but its policy has {policy.dim}")
+        for name in about["removed"]:
+            made.actions.remove(name)
+        for name in ("out_of_range", "_chosen", "_rewarded"):
+            getattr(made, name).update({str(key): int(count) for key, count in about[name].items()})
+        made._total.update({str(key): float(total) for key, total in about["_total"].items()})
         return made
 
-    def _about(self, context: Context) -> dict[str, Any]:
+    def _about(self) -> dict[str, Any]:
         """All but the policy, as plain data."""
+        if not isinstance(self.context, Context):
+            raise ValueError(
+                "only a declared Context can be saved: a fitted transformer is code, so pickle the chooser instead"
+            )
         return {
             "format": FORMAT,
-            "context": context.to_dict(),
+            "context": self.context.to_dict(),
             "model": self.layout.model,
             "actions": list(self.actions.names),
             "features": {name: vector.tolist() for name, vector in self.actions.features.items()},
@@ -178,20 +232,14 @@ class Chooser:
         names = {f"{part}_{k}": f"{part} of {name}" for k, name in enumerate(self.columns) for part in ("theta", "width")}
         return notes.rename({old: new for old, new in names.items() if old in notes.columns})
 
-    def _offered(self, exclude: Iterable[str]) -> list[str]:
-        active = self.actions.active
-        if isinstance(exclude, str):
-            raise ValueError(f"exclude must be a list of actions, got the text {exclude!r}")
-        out = set(exclude)
-        for name in out:
-            self.actions.place(name)
-        offered = [name for name in active if name not in out]
-        if not offered:
-            raise ValueError(f"no action is left: all {len(active)} are excluded")
-        return offered
+    def _theta(self) -> Floats:
+        return self.policy.theta() if self._in_blocks else self.policy.estimate().theta
 
-    def _arms(self, offered: Sequence[str], context: Floats) -> Floats:
-        arms = np.zeros((len(offered), self.layout.dim))
-        for row, name in zip(arms, offered, strict=True):
-            self.layout.fill(row, self.actions.names[name], self.actions.features_of(name), context)
-        return arms
+    def _arms(self, offered: tuple[str, ...], context: Floats) -> Floats:
+        offer = self._offer
+        if offer is None or offer.names != offered:
+            self._offer = offer = self.layout.offer(offered, self.actions)
+        return self._filled(offer, context)
+
+    def _filled(self, offer: Offer, context: Floats) -> Floats:
+        return self.layout.rows(offer, context) if self._in_blocks else self.layout.arms(offer, context)

@@ -11,15 +11,32 @@ from typing import Any
 import numpy as np
 
 from driftbandit.core.compile import Verb, allocating_kernel, kernel
+from driftbandit.core.forms import TILE, add_forms
 from driftbandit.core.linalg import add_rows
 from driftbandit.core.types import Floats
 
 TIE = 1e-10  # indices this close, relative to their size, are a tie: far above rounding, far below any effect
+MANY = 256  # arms from which it pays to take several at a time
 
 
 @kernel
 def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
     """Score every column x: row 0 ⟨x, θ̂⟩, row 1 xᵀ·metric·x (from the lower triangle), row 2 scratch."""
+    d, n = columns.shape
+    if n < MANY or d < 16:
+        appraise_few(theta, metric, columns, score)
+        return
+    mean, square, row = score[0], score[1], score[2]
+    for i in range(n):
+        mean[i] = 0.0
+        square[i] = 0.0
+    add_rows(mean, theta, columns, d)
+    add_forms(square, metric, columns, row[: 4 * min(n // 4, TILE // 2)])
+
+
+@kernel
+def appraise_few(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
+    """``appraise`` without what pays for many columns only; the same to the last bit."""
     d, n = columns.shape
     mean, square, row = score[0], score[1], score[2]
     for i in range(n):
@@ -38,6 +55,24 @@ def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> N
 @kernel
 def pick(score: Floats, beta: float, u: float) -> int:
     """The arm of the greatest index mean + β√square; u in [0, 1) decides among ties."""
+    best, size = lead(score, beta)
+    index = score[2]
+    edge = index[best] - TIE * size
+    ties = count_from(index, edge)
+    if ties == 1:
+        return best
+    place = int(u * ties)
+    for i in range(len(index)):
+        if index[i] >= edge:
+            if place == 0:
+                return i
+            place -= 1
+    return best
+
+
+@kernel
+def lead(score: Floats, beta: float) -> tuple[int, float]:
+    """Write the indices into row 2; the first of the greatest, and the size that ties are relative to."""
     mean, square, index = score[0], score[1], score[2]
     n = len(mean)
     for i in range(n):
@@ -47,24 +82,27 @@ def pick(score: Floats, beta: float, u: float) -> int:
         if index[i] > index[best]:
             best = i
         size = max(size, abs(index[i] - mean[i]) + abs(mean[i]))
-    edge = index[best] - TIE * size
+    return best, size
+
+
+@kernel
+def count_from(index: Floats, edge: float) -> int:
+    """How many indices reach the edge."""
     ties = 0
-    for i in range(n):
+    for i in range(len(index)):
         ties += index[i] >= edge
-    if ties == 1:
-        return best
-    place = int(u * ties)
-    for i in range(n):
-        if index[i] >= edge:
-            if place == 0:
-                return i
-            place -= 1
-    return best
+    return ties
 
 
 @partial(Verb, optional=True)
 def reconsider(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
     """Which column to play instead of the optimistic one, if a policy has second thoughts; ``score`` is as ``pick`` left it."""
+    return arm
+
+
+@partial(Verb, optional=True)
+def reconsider_many(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
+    """``reconsider`` for a large set, of which only what can win is scored (core/pruning.py): it takes longer to compile."""
     return arm
 
 

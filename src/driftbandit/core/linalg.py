@@ -1,7 +1,21 @@
 """Linear algebra by plain loops, for small d: what BLAS would do, without its overhead, the same to the last bit everywhere."""
 
+import math
+
+import numpy as np
+
 from driftbandit.core.compile import kernel
 from driftbandit.core.types import Floats
+
+LINE = 8  # float64s in a line of the cache
+
+
+def aligned(*shape: int) -> Floats:
+    """An empty array that begins with a line of the cache: on one that does not, loops take up to a quarter longer."""
+    size = math.prod(shape)
+    space = np.empty(size + LINE)
+    first = -(space.ctypes.data // space.itemsize) % LINE
+    return space[first : first + size].reshape(shape)
 
 
 @kernel
@@ -20,6 +34,24 @@ def add_rows(out: Floats, weights: Floats, rows: Floats, count: int) -> None:
         a = weights[k]
         for i in range(n):
             out[i] += a * rows[k, i]
+
+
+@kernel
+def turn(rows: Floats, columns: Floats, limit: float) -> bool:
+    """columns = rowsᵀ; False, somewhere on the way, if a row's squared length is above the limit or no number.
+
+    Row by row, as they lie in memory: several at a time are faster in the cache and slower out of it.
+    """
+    n, d = rows.shape
+    for i in range(n):
+        square = 0.0
+        for j in range(d):
+            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
+            square += entry * entry
+            columns[j, i] = entry
+        if not square <= limit:
+            return False
+    return True
 
 
 @kernel

@@ -4,13 +4,13 @@ Dimensions: d features, n arms of a fixed set (0 when no set is fixed).
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.choice import appraise
-from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import add_rows, invert, times
+from driftbandit.core.choice import appraise, appraise_few
+from driftbandit.core.compile import Verb, kernel
+from driftbandit.core.linalg import add_rows, invert, times, turn
 from driftbandit.core.types import Floats, Ints
 
 # Rows of the packed arrays: passing one array from Python costs as much as a dozen multiplications.
@@ -46,6 +46,68 @@ def radius(law: Confidence, observations: float) -> float:
     return law.bias + law.scale * math.sqrt(law.log_term + law.dim * math.log1p(observations * law.rate))
 
 
+@Verb
+def clear(ridge: Any) -> None:
+    """Forget everything: V = λI."""
+
+
+@Verb
+def with_penalty(ridge: Any, penalty: float) -> Any:
+    """The same arrays with another λ, which counts when they are cleared."""
+    raise NotImplementedError
+
+
+@Verb
+def absorb(ridge: Any, x: Floats, r: float) -> None:
+    """Learn the reward r of arm x."""
+
+
+@Verb
+def observed(ridge: Any) -> int:
+    """How many observations are in the estimate."""
+    raise NotImplementedError
+
+
+@Verb
+def trace_of_v(ridge: Any) -> float:
+    raise NotImplementedError
+
+
+@Verb
+def admit(ridge: Any, rows: Floats, columns: Floats, limit: float) -> int:
+    """Prepare fresh arms: 0, or −1 if the squared length of one is above the limit or no number, −2 if one is in no block."""
+    raise NotImplementedError
+
+
+@Verb
+def table_of(ridge: Any, rows: Floats, columns: Floats) -> Floats:
+    """Fresh arms as this estimate reads them: as rows, or as columns."""
+    raise NotImplementedError
+
+
+@Verb
+def score_arms(ridge: Any, table: Floats, score: Floats) -> None:
+    """Score every arm of a table: row 0 ⟨x, θ̂⟩, row 1 its squared width."""
+
+
+@Verb
+def forecast_arm(ridge: Any, table: Floats, i: int) -> tuple[float, float]:
+    """⟨x, θ̂⟩ and the squared width of one arm of a table."""
+    raise NotImplementedError
+
+
+@Verb
+def theta_of(ridge: Any) -> Floats:
+    """θ̂, whole."""
+    raise NotImplementedError
+
+
+@Verb
+def metric_of(ridge: Any) -> Floats:
+    """METRIC, whole: (d, d)."""
+    raise NotImplementedError
+
+
 def new_ridge(dim: int, penalty: float) -> Ridge:
     ridge = Ridge(
         penalty,
@@ -72,8 +134,8 @@ def rescore(ridge: Ridge) -> None:
 
 
 @kernel
-def clear(ridge: Ridge) -> None:
-    """Forget everything: V = λI. O(d² + nd), for policies that do it often."""
+def clear_whole(ridge: Ridge) -> None:
+    """V = λI. O(d² + nd), for policies that do it often."""
     d, n = ridge.columns.shape
     ridge.matrix[:] = 0.0
     ridge.vector[:] = 0.0
@@ -136,9 +198,10 @@ def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, 
         theta[j] += move * gain[j]
         gain[j] *= root
     for j in range(d):
-        row, a = v[j], weight * x[j]
-        for k in range(d):
-            row[k] += a * x[k]
+        if x[j] != 0.0:
+            row, a = v[j], weight * x[j]
+            for k in range(d):
+                row[k] += a * x[k]
         row, a = metric[j], sign * gain[j]
         for k in range(d):
             row[k] -= a * gain[k]
@@ -149,7 +212,7 @@ def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, 
 
 
 @kernel
-def absorb(ridge: Ridge, x: Floats, r: float) -> None:
+def absorb_whole(ridge: Ridge, x: Floats, r: float) -> None:
     """Add an observation of weight 1, and solve afresh where rounding calls for it.
 
     Rounding adds up step by step: every so often, at a few per cent of the cost. And the first observation in a
@@ -216,4 +279,76 @@ def refresh(ridge: Ridge) -> None:
         left[i] = b[i] - left[i]
     add_rows(theta, left, ridge.matrix[METRIC], d)
     ridge.tally[STEPS] = 0
-    rescore(ridge)
+    appraise_few(theta, ridge.matrix[METRIC], ridge.columns, ridge.score)  # seldom: what suits many takes long to compile
+
+
+@clear.of(Ridge)
+def _clear(ridge: Ridge) -> None:
+    clear_whole(ridge)
+
+
+@with_penalty.of(Ridge)
+def _with_penalty(ridge: Ridge, penalty: float) -> Ridge:
+    return Ridge(penalty, ridge.matrix, ridge.vector, ridge.columns, ridge.score, ridge.tally)
+
+
+@absorb.of(Ridge)
+def _absorb(ridge: Ridge, x: Floats, r: float) -> None:
+    absorb_whole(ridge, x, r)
+
+
+@observed.of(Ridge)
+def _observed(ridge: Ridge) -> int:
+    return int(ridge.tally[OBSERVED])
+
+
+@trace_of_v.of(Ridge)
+def _trace_of_v(ridge: Ridge) -> float:
+    total = 0.0
+    for i in range(len(ridge.columns)):
+        total += ridge.matrix[V, i, i]
+    return total
+
+
+@admit.of(Ridge)
+def _admit(ridge: Ridge, rows: Floats, columns: Floats, limit: float) -> int:
+    return 0 if turn(rows, columns, limit) else -1
+
+
+@table_of.of(Ridge)
+def _table_of(ridge: Ridge, rows: Floats, columns: Floats) -> Floats:
+    return columns
+
+
+@score_arms.of(Ridge)
+def _score_arms(ridge: Ridge, table: Floats, score: Floats) -> None:
+    appraise_few(ridge.vector[THETA], ridge.matrix[METRIC], table, score)
+
+
+@forecast_arm.of(Ridge)
+def _forecast_arm(ridge: Ridge, table: Floats, i: int) -> tuple[float, float]:
+    return forecast_column(ridge, table, i)
+
+
+@kernel
+def forecast_column(ridge: Ridge, columns: Floats, i: int) -> tuple[float, float]:
+    mean = square = 0.0
+    for j in range(len(columns)):
+        row = 0.0
+        for k in range(len(columns)):
+            row += ridge.matrix[METRIC, j, k] * columns[k, i]
+        mean += columns[j, i] * ridge.vector[THETA, j]
+        square += columns[j, i] * row
+    return mean, square
+
+
+@theta_of.of(Ridge)
+def _theta_of(ridge: Ridge) -> Floats:
+    theta: Floats = ridge.vector[THETA]
+    return theta
+
+
+@metric_of.of(Ridge)
+def _metric_of(ridge: Ridge) -> Floats:
+    metric: Floats = ridge.matrix[METRIC]
+    return metric

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core import validate
+from driftbandit.core.blocks import new_estimate, parts
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import OBSERVED, Confidence, Ridge, absorb, clear, new_ridge, radius
+from driftbandit.core.ridge import Confidence, absorb, clear, observed, radius
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
 from driftbandit.policies._base.policy import Memory
@@ -21,14 +22,14 @@ START, NEXT, PERIOD, POINTS = 0, 1, 2, 3
 
 
 class RestartState(NamedTuple):
-    ridge: Ridge
+    ridge: Any  # a Ridge, or Blocks
     law: Confidence
     clock: Ints  # first round of this epoch; first of the next; the period H; then change points, ascending
 
 
 def new_state(policy: ConfidentPolicy, period: int, points: Sequence[int] = ()) -> RestartState:
     clock = np.array([0, 0, period, *points], np.int64)
-    return RestartState(new_ridge(policy.dim, policy.ridge), policy.confidence(), clock)
+    return RestartState(new_estimate(policy.dim, policy.blocks, policy.shared, policy.ridge), policy.confidence(), clock)
 
 
 def check_state(state: RestartState, rounds: int, longest: float, period: int) -> None:
@@ -39,7 +40,8 @@ def check_state(state: RestartState, rounds: int, longest: float, period: int) -
     later = state.clock[POINTS:][state.clock[POINTS:] > start]
     expected = min(int(start) + period, NEVER, *later.tolist()) if rounds or following else 0
     demand(following == expected and following >= rounds, f"the next epoch begins in round {expected}, not {following}")
-    check_ridge("ridge", state.ridge, rounds + 1 - int(start), longest)
+    for ridge in parts(state.ridge):
+        check_ridge("ridge", ridge, rounds + 1 - int(start), longest)
 
 
 @kernel
@@ -57,7 +59,7 @@ def restart(state: RestartState, t: int) -> None:
 def _begin(state: RestartState, t: int, luck: Floats) -> float:
     if t >= state.clock[NEXT]:
         restart(state, t)
-    return radius(state.law, state.ridge.tally[OBSERVED])
+    return radius(state.law, observed(state.ridge))
 
 
 @learn.of(RestartState)
@@ -88,6 +90,7 @@ class RestartUCB(ConfidentPolicy):
     path_length: float | None = None
 
     remembers = Memory("period")
+    in_blocks = True
     pen = 1
 
     def _new_state(self) -> RestartState:
@@ -104,6 +107,7 @@ class StaticUCB(ConfidentPolicy):
     """Never forget: LinUCB as in Abbasi-Yadkori et al. (2011). Right only if the world stands still."""
 
     pen = 4
+    in_blocks = True
 
     def _new_state(self) -> RestartState:
         return new_state(self, NEVER)
@@ -119,6 +123,7 @@ class OracleRestartUCB(ConfidentPolicy):
     change_points: Sequence[int]
 
     pen = 0
+    in_blocks = True
 
     def _new_state(self) -> RestartState:
         points = [validate.whole("change_points", point) for point in list(self.change_points)]

@@ -16,7 +16,7 @@ from driftbandit.policies.detect import DetectUCB
 from driftbandit.policies.discounted_ts import DiscountedTS
 from driftbandit.policies.restart import StaticUCB
 from driftbandit.shop.visits import Shop
-from driftbandit.shop.vowpal import Showing, VowpalWabbit, installed
+from driftbandit.shop.vowpal import INTERACTIONS, Showing, VowpalWabbit, installed
 
 Progress = Callable[[int], None]  # called with the number of decisions just made
 STEP = 500  # decisions between two such calls
@@ -50,8 +50,8 @@ class Shown(NamedTuple):
 class FromFields:
     """VowpalWabbit, with the numbers that our policies see."""
 
-    def __init__(self, options: str, seed: int) -> None:
-        self.player = VowpalWabbit(Shop.banners, Shop.context.columns, options, seed)
+    def __init__(self, options: str, seed: int, interactions: str = INTERACTIONS) -> None:
+        self.player = VowpalWabbit(Shop.banners, Shop.context.columns, options, seed, interactions)
 
     def select(self, fields: Mapping[str, Any]) -> Shown:
         showing = self.player.select(Shop.context.encode(fields))
@@ -64,9 +64,10 @@ class FromFields:
 @dataclass(frozen=True)
 class Theirs:
     told: str  # VowpalWabbit's options
+    interactions: str = INTERACTIONS
 
     def keeper(self, seed: int) -> Keeper:
-        return FromFields(self.told, seed)
+        return FromFields(self.told, seed, self.interactions)
 
 
 KEEPERS: dict[str, Ours | Theirs] = {

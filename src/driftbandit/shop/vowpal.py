@@ -22,13 +22,18 @@ class Showing:
     lines: list[str]
 
 
-class VowpalWabbit:
-    """The context is shared by the banners, which are known by their names, and both interact."""
+INTERACTIONS = "--interactions cb"
 
-    def __init__(self, banners: Sequence[str], columns: Sequence[str], options: str = "", seed: int = 0) -> None:
+
+class VowpalWabbit:
+    """The context (namespace c) is shared by the banners (b), which are known by their names; by default both interact."""
+
+    def __init__(
+        self, banners: Sequence[str], columns: Sequence[str], options: str = "", seed: int = 0, interactions: str = INTERACTIONS
+    ) -> None:
         from vowpalwabbit import Workspace
 
-        self.workspace = Workspace(f"--cb_explore_adf --interactions cb --quiet --random_seed {seed} {options}")
+        self.workspace = Workspace(f"--cb_explore_adf {interactions} --quiet --random_seed {seed} {options}")
         self.banners = [f"|b {SPECIAL.sub('_', banner)}" for banner in banners]
         self.columns = [SPECIAL.sub("_", column) for column in columns]
         self.rng = random.Random(seed)

@@ -75,7 +75,8 @@ def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, m
 
 
 class Estimate(NamedTuple):
-    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x)."""
+    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x). Of a model in blocks: over all features, the
+    shared ones first, then one block after the other."""
 
     theta: Floats
     metric: Floats

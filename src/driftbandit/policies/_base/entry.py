@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from driftbandit.core.choice import appraise, farthest, pick, reconsider
+from driftbandit.core.choice import farthest, pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.linalg import turn
+from driftbandit.core.ridge import METRIC, THETA, admit, score_arms, table_of
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.verbs import begin, learn
+from driftbandit.policies._base.verbs import begin
 
 SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
 
@@ -23,23 +24,32 @@ def decide_rows(
     score: Floats,
     x: Floats,
 ) -> int:
-    """Choose among the rows, copy the choice into x; −1, with nothing changed, if a row is too long or not finite."""
-    n, d = rows.shape
-    limit = longest * longest * SLACK * SLACK
-    for i in range(n):
-        square = 0.0
-        for j in range(d):
-            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
-            square += entry * entry
-            columns[j, i] = entry
-        if not square <= limit:
-            return -1
+    """Choose among the rows, copy the choice into x. With nothing changed, −1 if a row is too long or not finite, −2 if it
+    lies in a block that there is not."""
+    trouble: int = admit(state.ridge, rows, columns, longest * longest * SLACK * SLACK)
+    if trouble < 0:
+        return trouble
     beta = begin(state, t, luck[place])
-    appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, score)
-    arm: int = reconsider(state, columns, score, pick(score, beta, luck[place, 0]), luck[place])
-    for j in range(d):
+    table = table_of(state.ridge, rows, columns)
+    score_arms(state.ridge, table, score)
+    arm: int = reconsider(state, table, score, pick(score, beta, luck[place, 0]), luck[place])
+    for j in range(len(x)):
         x[j] = rows[arm, j]
     return arm
+
+
+@kernel
+def open_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float, columns: Floats) -> float:
+    """Begin a round with the rows; β, or −1, with nothing changed, if a row is too long or not finite."""
+    if not turn(rows, columns, longest * longest * SLACK * SLACK):
+        return -1.0
+    beta: float = begin(state, t, luck[place])
+    return beta
+
+
+@kernel
+def think_again(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats, place: int) -> int:
+    return int(reconsider_many(state, columns, score, arm, luck[place]))
 
 
 @kernel
@@ -56,8 +66,3 @@ def decide_convex(state: Any, t: int, luck: Floats, place: int, factor: Floats, 
     """Choose from {Fz : ‖z‖ ≤ 1} and write the choice into x."""
     beta = begin(state, t, luck[place])
     farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, luck[place], x)
-
-
-@kernel
-def take(state: Any, s: int, x: Floats, r: float) -> None:
-    learn(state, s, x, r)

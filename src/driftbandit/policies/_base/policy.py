@@ -1,6 +1,5 @@
 """What all policies have in common: parameters, select and update, and being values that print, compare and copy."""
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -13,10 +12,13 @@ from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
-from driftbandit.core.ridge import METRIC, THETA, Ridge, keep_arms
+from driftbandit.core.ridge import Ridge, keep_arms, metric_of, score_arms, table_of, theta_of
+from driftbandit.core.types import Floats
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
-from driftbandit.policies._base.scratch import LUCK_ROUNDS, Scratch
+from driftbandit.policies._base.leaves import twin
+from driftbandit.policies._base.scratch import LUCK_ROUNDS
 from driftbandit.policies._base.shown import Shown
+from driftbandit.policies._base.taught import Taught
 from driftbandit.policies._base.value import ALONE
 from driftbandit.policies._base.verbs import begin
 
@@ -31,7 +33,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Policy(Scratch, Shown, ABC):
+class Policy(Taught, Shown, ABC):
     """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:
@@ -40,6 +42,11 @@ class Policy(Scratch, Shown, ABC):
         seed: fixes how ties are broken, and all that a policy draws.
         most_waiting: for how many rounds a decision waits for its reward: that of round t is given up when round
             t + most_waiting is decided, and a reward that comes later is an error.
+        blocks: into how many blocks of equal size the features fall (1: one). With more, an arm lies in one block, and its
+            row is the number of the block, from 0 on, then its features there. A round then costs what a block costs. Arms
+            must be arrays.
+        shared: how many features all blocks share, if there are blocks. They come before the blocks in θ̂, and in a row
+            between the number of the block and the features there.
 
     Parameters are fixed when it is made. A policy belongs to one thread at a time: while one works with it, another gets a
     RuntimeError. Copies, unpickled and loaded policies take rewards of what was decided before they parted, and of their own
@@ -50,8 +57,11 @@ class Policy(Scratch, Shown, ABC):
     arm_norm: float = 1.0
     seed: Seed = 0
     most_waiting: int = 100_000
+    blocks: int = 1
+    shared: int = 0
 
     fixed_only: ClassVar[bool] = False  # it cannot play arms that change
+    in_blocks: ClassVar[bool] = False  # it can play a model that falls into blocks
     by_arrival: ClassVar[bool] = False  # rewards count in the order in which they come, not in that of their rounds
     remembers: ClassVar[Memory | None] = None  # the parameter that a memory in rounds describes, where one does
     pen: ClassVar[int | None] = None  # its own place among the pens of figures; the first eight are taken
@@ -69,6 +79,7 @@ class Policy(Scratch, Shown, ABC):
         self.arm_norm = validate.positive("arm_norm", self.arm_norm)
         self.seed = validate.seed(self.seed)
         self.most_waiting = validate.whole("most_waiting", self.most_waiting)
+        self._settle_blocks()
         self._settle()
         self.state = self._new_state()
         self._given = {name: getattr(self, name) for name in given}
@@ -76,6 +87,17 @@ class Policy(Scratch, Shown, ABC):
         self._waiting: dict[int, Decision] = {}
         self._kept: FixedArms | None = None
         self._no_scratch()
+
+    def _settle_blocks(self) -> None:
+        self.blocks = validate.whole("blocks", self.blocks)
+        if self.blocks > 1 and not self.in_blocks:
+            raise ValueError(f"{type(self).__name__} plays no blocks, got blocks = {self.blocks}: encode arms with dim columns")
+        self.shared = validate.whole("shared", self.shared, least=0)
+        if self.shared and self.blocks == 1:
+            raise ValueError(f"shared counts features that blocks share, and there are none: got shared = {self.shared}")
+        if self.shared >= self.dim or (self.dim - self.shared) % self.blocks:
+            rest = f"dim - shared = {self.dim} - {self.shared}"
+            raise ValueError(f"blocks must divide {rest}, and leave a feature for each, got {self.blocks}")
 
     def _settle(self) -> None:
         """Check and complete the parameters that a kind of policy adds."""
@@ -133,14 +155,31 @@ class Policy(Scratch, Shown, ABC):
 
     def estimate(self) -> Estimate:
         """The estimate and the radius as the next ``select`` will see them; changes nothing."""
+        state, beta = self._glimpse()
+        return Estimate(theta_of(state.ridge), metric_of(state.ridge), beta)
+
+    def theta(self) -> Floats:
+        """θ̂ as the next ``select`` will see it: a part of ``estimate``, without its d × d metric."""
+        theta: Floats = theta_of(self._glimpse()[0].ridge)
+        return theta
+
+    def appraise(self, arms: ArrayLike) -> tuple[Floats, Floats]:
+        """What the next ``select`` will think of each arm of an array: the estimate of its reward, and the width added."""
+        rows, (state, beta) = self._as_rows(arms), self._glimpse()
+        score = np.empty((3, len(rows)))
+        score_arms(state.ridge, table_of(state.ridge, rows, np.ascontiguousarray(rows.T)), score)
+        return score[0], beta * np.sqrt(np.maximum(score[1], 0.0))
+
+    def _glimpse(self) -> tuple[Any, float]:
+        """The state as it will be when the next round begins, in a copy, and its radius."""
         with self._alone():
-            state, t = copy.deepcopy(self.state), self.rounds
-        beta = begin(state, t, luck(self.seed, t, 1)[0])
-        return Estimate(state.ridge.vector[THETA], state.ridge.matrix[METRIC], float(beta))
+            state, t = twin(self.state), self.rounds
+        return state, float(begin(state, t, luck(self.seed, t, 1)[0]))
 
     def keep(self, arms: FixedArms) -> None:
         """Keep this set's scores up to date from now on: what makes ``select`` on a fixed set fast."""
         if arms != self._kept:
+            self._demand_whole()
             if arms.dim != self.dim:
                 raise ValueError(f"arms must have {self.dim} columns, got {arms.dim}")
             self.check_length(arms.longest, arms.rows)

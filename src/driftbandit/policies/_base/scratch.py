@@ -10,10 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.compile import bind
+from driftbandit.core.linalg import aligned
+from driftbandit.core.pruning import ROWS, new_score
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows, take
+from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows
+from driftbandit.policies._base.large import decide_many
 from driftbandit.policies._base.value import Value
+from driftbandit.policies._base.verbs import learn
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
 FLOAT64 = np.dtype(np.float64)
@@ -24,11 +28,16 @@ class Scratch(Value):
     """Attributes that no copy and no file has. None is a cached_property: that reads __dict__, after which every attribute
     of the policy costs several times as much (Python 3.11)."""
 
+    dim: int
+    blocks: int
+    shared: int
     arm_norm: float
     seed: Seed
 
     def _no_scratch(self) -> None:
         self._busy = False
+        own = (self.dim - self.shared) // self.blocks
+        self._entries = own if self.blocks == 1 else 1 + self.shared + own  # of an arm
         self._origin = int.from_bytes(os.urandom(8)) >> 1  # tells its decisions from those of its copies, and of all others
         self._luck_from = -LUCK_ROUNDS
         self._met: FixedArms | None = None
@@ -43,7 +52,7 @@ class Scratch(Value):
         return place
 
     def _bind_take(self) -> Callable[..., None]:
-        self._take = bind(take, self.state, 0, LINE, 1.0)
+        self._take = bind(learn.kernel_for(self.state), self.state, 0, LINE, 1.0)
         return self._take
 
     def _meet(self, arms: FixedArms) -> None:
@@ -56,10 +65,13 @@ class Scratch(Value):
         """The number of the chosen row, and a copy of it."""
         if arms.__class__ is not np.ndarray or arms.shape != self._shape or not is_plain(arms):
             arms = self._as_rows(arms)
-        arm = np.empty(self.dim)
+        arm = np.empty(self._entries)
         index = self._decide_rows(self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm)
         if index < 0:
             rows = validate.array("arms", arms, 2)
+            if index == -2:
+                raise self._no_block(rows[:, 0])
+            rows = rows[:, int(self.blocks > 1) :]
             raise validate.too_long(self.arm_norm, validate.longest_row("arms", rows), rows)
         arm.setflags(write=False)  # half the time of arm.flags.writeable = False
         return index, arm
@@ -67,15 +79,20 @@ class Scratch(Value):
     def _as_rows(self, arms: ArrayLike) -> Floats:
         """The arms as the kernel wants them, and scratch space for as many."""
         rows = validate.array("arms", arms, 2)
-        if rows.shape[1] != self.dim:
-            raise ValueError(f"arms must have shape (n, {self.dim}), got {rows.shape}")
+        if rows.shape[1] != self._entries:
+            raise ValueError(f"arms must have shape (n, {self._entries}), got {rows.shape}")
         if rows.shape != self._shape:
-            self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
+            self._columns = aligned(self._entries, len(rows))
+            self._score = new_score(self.dim, len(rows)) if self.blocks == 1 else aligned(ROWS, len(rows))
+            if len(self._score) > ROWS:
+                self._decide_rows = decide_many(self.state)
+            else:
+                self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
             self._shape = rows.shape
-            self._columns, self._score = np.empty((self.dim, len(rows))), np.empty((3, len(rows)))
         return rows
 
     def _select_convex(self, t: int, place: int, arms: Ball | Ellipsoid) -> Floats:
+        self._demand_whole()
         self.check_length(arms.longest)
         if self._decide_convex is None:
             self._decide_convex = bind(decide_convex, self.state, 0, LUCK, 0, SQUARE, LINE)
@@ -83,6 +100,14 @@ class Scratch(Value):
         self._decide_convex(self.state, t, self._luck, place, arms.factor(self.dim), arm)
         arm.setflags(write=False)
         return arm
+
+    def _demand_whole(self) -> None:
+        if self.blocks > 1:
+            raise ValueError(f"arms must be an array where blocks = {self.blocks}: arm sets have no blocks")
+
+    def _no_block(self, numbers: Floats) -> ValueError:
+        wrong = numbers[~((numbers >= 0) & (numbers < self.blocks) & (numbers == np.floor(numbers)))]
+        return ValueError(f"an arm must begin with the number of its block, 0 to {self.blocks - 1}, got {wrong[0]:g}")
 
     def check_length(self, longest: float, rows: Floats | None = None) -> None:
         """Refuse arms of this length if they are longer than ``arm_norm``."""

@@ -52,6 +52,15 @@ def check_arms(name: str, arms: Floats, longest: float) -> None:
         check_range(f"the squared lengths of {name}", np.einsum("ij,ij->i", arms, arms), 0.0, (longest * SLACK) ** 2)
 
 
+def check_rows(name: str, rows: Floats, blocks: int, longest: float) -> None:
+    """Arms, each with the number of its block if there are blocks."""
+    if blocks > 1:
+        numbers, rows = rows[:, 0], rows[:, 1:]
+        check_range(f"the blocks of {name}", numbers, 0, blocks - 1)
+        demand((numbers == np.floor(numbers)).all(), f"the blocks of {name} are not whole numbers")
+    check_arms(name, rows, longest)
+
+
 def check_rewards(name: str, rewards: Floats) -> None:
     check_range(name, rewards, -2.0 * validate.LARGEST, 2.0 * validate.LARGEST)  # a difference of two, at most
 

@@ -1,12 +1,11 @@
 """Policies as values: they print as the call that makes them, compare, copy, pickle, save and load."""
 
-import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, BinaryIO, ClassVar, Self, cast
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from driftbandit.core.arms import FixedArms
 from driftbandit.core.sizes import at_most, demand_room
 from driftbandit.policies._base import saved as store
 from driftbandit.policies._base.decision import Decision
-from driftbandit.policies._base.leaves import Arrays, leaves, restore
-from driftbandit.policies._base.sound import cancelled, check_arms, check_range, demand
+from driftbandit.policies._base.leaves import Arrays, leaves, restore, twin
+from driftbandit.policies._base.sound import cancelled, check_range, check_rows, demand
 
 STATE = ("_given", "state", "rounds", "_waiting", "_kept")
 ALONE = "a policy belongs to one thread at a time, and another is using this one: share it under a lock, or give each its own"
@@ -27,11 +26,13 @@ class Value:
     """What makes a policy a value: the parameters it was given, its state, and the decisions that wait for a reward."""
 
     dim: int
+    blocks: int
     arm_norm: float
     state: Any
     rounds: int
     most_waiting: int
     _busy: bool
+    _entries: int
     _given: dict[str, Any]
     _waiting: dict[int, Decision]
     _kept: FixedArms | None
@@ -79,7 +80,7 @@ class Value:
         names = [*(field.name for field in fields(cast(Any, self))), *STATE]
         with self._alone():  # what is handed out must not change while it is written
             own = {name: getattr(self, name) for name in names}
-            return own | {"state": copy.deepcopy(self.state), "_waiting": self._waiting.copy()}
+            return own | {"state": twin(self.state), "_waiting": self._waiting.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -87,7 +88,9 @@ class Value:
         self._no_scratch()
 
     def __copy__(self) -> Self:
-        return copy.deepcopy(self)
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__())
+        return made
 
     def save(self, path: str | Path) -> None:
         """Write a versioned data file from which ``load`` makes a policy that goes on exactly as this one would."""
@@ -95,18 +98,21 @@ class Value:
             self._write(path)
 
     def _write(self, path: str | Path, about: dict[str, Any] | None = None) -> None:
-        """``about``: what whoever keeps this policy has to say of it, as plain data."""
+        store.write(path, *self._parts(about))
+
+    def _parts(self, about: dict[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
+        """All there is, as data. ``about``: what whoever keeps this policy has to say of it."""
         waiting = list(self._waiting.values())
         arrays = {
             "waiting.origin": np.array([d.origin for d in waiting], np.int64),
             "waiting.round": np.array([d.round for d in waiting], np.int64),
             "waiting.index": np.array([-1 if d.index is None else d.index for d in waiting], np.int64),
-            "waiting.arm": np.array([d.arm for d in waiting]).reshape(-1, self.dim),
+            "waiting.arm": np.array([d.arm for d in waiting]).reshape(-1, self._entries),
             **({} if self._kept is None else {"kept": self._kept.rows}),
         }
         header = {"policy": type(self).__name__, "given": self._given, "rounds": self.rounds, "cancelled": self._is_cancelled()}
         header |= {} if about is None else {"about": about}
-        store.write(path, header, {**leaves(self.state), **arrays})
+        return header, {**leaves(self.state), **arrays}
 
     def _is_cancelled(self) -> bool:
         """Whether the estimate is so far from what it is solved from that only rewards that cancelled can explain it."""
@@ -123,13 +129,17 @@ class Value:
         A file is checked before it is believed: one that is damaged, or was changed since, is a ValueError.
         """
         with open(path, "rb") as file:
-            with store.naming(path):
-                saved = store.Saved(file)
-            if not 1 <= saved.version <= store.VERSION:
-                raise ValueError(f"{path} has version {saved.version}; this release reads versions 1 to {store.VERSION}")
-            kind = cls._kind(path, saved.header["policy"])
-            with store.naming(path):
-                return kind._restored(saved)
+            return cls._read(file, path)
+
+    @classmethod
+    def _read(cls, file: BinaryIO, path: str | Path) -> Self:
+        with store.naming(path):
+            saved = store.Saved(file)
+        if not 1 <= saved.version <= store.VERSION:
+            raise ValueError(f"{path} has version {saved.version}; this release reads versions 1 to {store.VERSION}")
+        kind = cls._kind(path, saved.header["policy"])
+        with store.naming(path):
+            return kind._restored(saved)
 
     @classmethod
     def _kind(cls, path: str | Path, name: str) -> type[Self]:
@@ -148,7 +158,8 @@ class Value:
         given = saved.header["given"]
         with at_most(saved.size, "what the file holds"):
             if "dim" in given:
-                demand_room("dim", 2 * (dim := validate.whole("dim", given["dim"])), dim)  # V and its inverse
+                dim, blocks, shared = (validate.whole(name, given.get(name, 1)) for name in ("dim", "blocks", "shared"))
+                demand_room("dim", 2 * dim, max(dim // blocks, shared))  # V and its inverse
             policy = cls(**given)
         rows = saved.kept(policy.dim)
         if rows is not None:
@@ -170,7 +181,7 @@ class Value:
         return {
             "waiting.round": (np.int64, (count,)),
             "waiting.index": (np.int64, (count,)),
-            "waiting.arm": (np.float64, (count, self.dim)),
+            "waiting.arm": (np.float64, (count, self._entries)),
             **owned,
         }
 
@@ -182,7 +193,7 @@ class Value:
         demand((np.diff(t) > 0).all(), "the rounds that wait are not in order")
         check_range("the arms' numbers in the decisions that wait", index, -1, validate.MOST)
         check_range("the origins of the decisions that wait", origin, 0, np.iinfo(np.int64).max)
-        check_arms("the arms that wait", arms, self.arm_norm)
+        check_rows("the arms that wait", arms, self.blocks, self.arm_norm)
         for decision in zip(t.tolist(), index.tolist(), arms, origin.tolist(), strict=True):
             if decision[0] >= self.rounds - self.most_waiting:  # version 1 waited for more
                 arm = np.array(decision[2])

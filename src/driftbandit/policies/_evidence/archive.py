@@ -9,13 +9,14 @@ Dimensions: D features, with the intercept if there is one.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.compile import kernel
+from driftbandit.core.blocks import Blocks, learn_row
+from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.counter import key_of, uniform
-from driftbandit.core.ridge import THETA, Ridge, clear, new_ridge
+from driftbandit.core.ridge import THETA, Ridge, clear, with_penalty
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._evidence.bank import LEARNT, PENALTY, Bank, predict_and_learn
 
@@ -30,9 +31,9 @@ CLAIM, OTHER, BASE, BANK_BASE, OPEN = range(5)  # columns of what is outstanding
 
 
 class Archive(NamedTuple):
-    ridge: Ridge  # of differences
-    x: Floats  # (D,): scratch, a difference of arms
-    average: Floats  # (D + 1,): of the last arms, and of their rewards
+    ridge: Any  # a Ridge, or Blocks; of differences
+    x: Floats  # (D,): scratch, a difference of arms; none in blocks
+    average: Floats  # (D + 1,): of the last arms, and of their rewards; in blocks (1,), of what was not expected of these
     scale: Floats  # trust ŵ; what is known of it, Σz²/σ²; Σz(y − z)/σ²; the w of this round; whether it is a probe; the spread
     # σ² of rewards about what the archive expects, and the bank; how many they average; how many rewards the averages are of
     outstanding: Floats  # (OUTSTANDING, 5): by round, z, what the archive adds, the reward that it and the bank expect, and
@@ -49,27 +50,42 @@ class Estimates(NamedTuple):
     its_of_other: float
 
 
-def new_archive(dim: int) -> Archive:
+def new_archive(ridge: Ridge | Blocks) -> Archive:
+    dim = len(ridge.columns) if isinstance(ridge, Ridge) else 0
     scale = np.zeros(9)
     scale[TRUST] = 1.0
     outstanding = np.zeros((OUTSTANDING, 5))
-    return Archive(new_ridge(dim, 1.0), np.zeros(dim), np.zeros(dim + 1), scale, outstanding, np.zeros(OUTSTANDING, np.int64))
+    return Archive(ridge, np.zeros(dim), np.zeros(dim + 1), scale, outstanding, np.zeros(OUTSTANDING, np.int64))
 
 
 @kernel
 def open_archive(archive: Archive, bank: Bank) -> None:
     """Learn all that the bank has kept, now that the units are known."""
-    ridge = archive.ridge
-    clear(Ridge(bank.scale[PENALTY], ridge.matrix, ridge.vector, ridge.columns, ridge.score, ridge.tally))
+    clear(with_penalty(archive.ridge, bank.scale[PENALTY]))
     archive.average[:] = 0.0
     archive.scale[AVERAGED] = 0.0
     for n in range(bank.clock[LEARNT]):
-        remember(archive, bank.arms[n], bank.rewards[n])
+        remember(archive.ridge, archive, bank.arms[n], bank.rewards[n])
+
+
+@Verb
+def remember(ridge: Any, archive: Archive, x: Floats, r: float) -> None:
+    """Learn how a reward differs from the last ones by how its arm does."""
+
+
+@Verb
+def shared(ridge: Any, archive: Archive) -> float:
+    """What the last rewards had in common, beyond what the archive expects of their arms."""
+    raise NotImplementedError
+
+
+@remember.of(Ridge)
+def _remember(ridge: Ridge, archive: Archive, x: Floats, r: float) -> None:
+    remember_difference(archive, x, r)
 
 
 @kernel
-def remember(archive: Archive, x: Floats, r: float) -> None:
-    """Learn how a reward differs from the last ones by how its arm does."""
+def remember_difference(archive: Archive, x: Floats, r: float) -> None:
     average, scale, d = archive.average, archive.scale, len(x)
     if scale[AVERAGED] > 0.0:
         for i in range(d):
@@ -96,14 +112,27 @@ def draw_trust(archive: Archive, luck: Floats) -> float:
     return float(archive.scale[DRAWN])
 
 
-@kernel
-def shared(archive: Archive) -> float:
-    """What the last rewards had in common, beyond what the archive expects of their arms."""
+@shared.of(Ridge)
+def _shared(ridge: Ridge, archive: Archive) -> float:
     d = len(archive.x)
     rest = archive.average[d]
     for i in range(d):
-        rest -= archive.average[i] * archive.ridge.vector[THETA, i]
+        rest -= archive.average[i] * ridge.vector[THETA, i]
     return float(rest)
+
+
+@remember.of(Blocks)
+def _remember_apart(ridge: Blocks, archive: Archive, x: Floats, r: float) -> None:
+    """As differences of arms of two blocks would lie in both, what rewards share is taken off them instead of falling out."""
+    scale, own = archive.scale, r - archive.average[0]
+    mean, _ = learn_row(ridge, x, own, 1.0)
+    scale[AVERAGED] = min(scale[AVERAGED] + 1.0, RECENT)
+    archive.average[0] += (own - mean) / scale[AVERAGED]
+
+
+@shared.of(Blocks)
+def _shared_apart(ridge: Blocks, archive: Archive) -> float:
+    return float(archive.average[0])
 
 
 @kernel

@@ -7,11 +7,12 @@ Dimensions: K estimators, the last of which never forgets; D features, with the 
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.compile import kernel
+from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.ridge import (
     METRIC,
     STEPS,
@@ -23,6 +24,7 @@ from driftbandit.core.ridge import (
     fade,
     forecast,
     refresh,
+    rescore,
 )
 from driftbandit.core.types import Floats, Ints
 
@@ -101,14 +103,64 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
     )
 
 
+@Verb
+def size(bank: Any) -> int:
+    """D: all features, and the intercept if there is one."""
+    raise NotImplementedError
+
+
+@Verb
+def foresee(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    """Let the estimator in a place forget as k does, predict the n-th reward, learn it: see ``predict_and_learn``."""
+    raise NotImplementedError
+
+
+@Verb
+def empty(bank: Any, k: int) -> None:
+    """V = λI."""
+
+
+@Verb
+def duplicate(bank: Any, source: int, target: int) -> None:
+    """Let one estimator be what another is."""
+
+
+@Verb
+def length2(bank: Any, x: Floats) -> float:
+    """The squared length of an arm, without the intercept."""
+    raise NotImplementedError
+
+
+@Verb
+def trace(bank: Any, k: int, which: int, count: int) -> float:
+    """Of V or METRIC, over so many features: all, or all but the intercept."""
+    raise NotImplementedError
+
+
+@Verb
+def summary(bank: Any, k: int) -> tuple[float, float, float]:
+    """‖θ̂‖², the trace of METRIC and the squared length of the last arm, all without the intercept."""
+    raise NotImplementedError
+
+
+@Verb
+def describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+    """Write down an estimate, and the width of each of its coordinates."""
+
+
+@Verb
+def play(ridge: Any, bank: Any, main: int, played: int) -> None:
+    """Choose by θ̂ of ``main`` from now on and by METRIC of ``played``, which is ``main`` but in a probe."""
+
+
 @kernel
 def member(bank: Bank, k: int) -> Ridge:
     return Ridge(bank.scale[PENALTY], bank.matrix[k], bank.vector[k], bank.columns, bank.score, bank.tally[k])
 
 
 @kernel
-def empty(bank: Bank, k: int) -> None:
-    """V = λI. As `clear` of a member would do, but through that a round at d = 2 takes 6 % longer."""
+def empty_whole(bank: Bank, k: int) -> None:
+    """As `clear` of a member would do, but through that a round at d = 2 takes 6 % longer."""
     bank.matrix[k][:] = 0.0
     bank.vector[k][:] = 0.0
     bank.tally[k][:] = 0
@@ -118,7 +170,7 @@ def empty(bank: Bank, k: int) -> None:
 
 
 @kernel
-def duplicate(bank: Bank, source: int, target: int) -> None:
+def duplicate_whole(bank: Bank, source: int, target: int) -> None:
     for part in range(2):
         for i in range(len(bank.x)):
             for j in range(len(bank.x)):
@@ -144,9 +196,13 @@ def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: i
     return r - mean, 1.0 + square
 
 
-@kernel
-def remember_constant(bank: Bank, k: int) -> None:
+@partial(Verb, optional=True)
+def remember_constant(bank: Any, k: int) -> None:
     """Give an empty estimator what one that nothing refutes knows of the intercept: θ changes, the constant does not."""
+
+
+@remember_constant.of(Bank)
+def _remember_constant(bank: Bank, k: int) -> None:
     c, main = bank.features, bank.clock[SOUND]
     variance = min(max(bank.matrix[main, METRIC, c, c], 1e-12 / bank.scale[PENALTY]), 1.0 / bank.scale[PENALTY])
     bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = 1.0 / variance, variance
@@ -160,17 +216,16 @@ def fit(bank: Bank, k: int, first: int, oldest: int) -> float:
 
     Rewards of rounds before ``oldest``, which came late, are left out.
     """
-    scratch, ring, d = len(bank.keep), len(bank.rewards), bank.features
+    scratch, ring = len(bank.keep), len(bank.rewards)
     empty(bank, scratch)
-    if first > 0 and d < len(bank.x):
+    if first > 0 and bank.features < size(bank):
         remember_constant(bank, scratch)
-    ridge, keep, turns = member(bank, scratch), bank.keep[k], bank.turns[k]
     squares = logs = 0.0
     count = 0
     for n in range(first, bank.clock[LEARNT]):
         if bank.decided[n % ring] >= oldest:
             x, r = bank.arms[n % ring], bank.rewards[n % ring]
-            residual, variance = predict_and_learn(ridge, keep, turns, d, n, x, r)
+            residual, variance = foresee(bank, scratch, k, n, x, r)
             squares += residual * residual / variance
             logs += math.log(variance)
             count += 1
@@ -195,3 +250,65 @@ def record(bank: Bank, k: int, first: int, oldest: int) -> float:
 def plausibility(squares: float, logs: float, count: int) -> float:
     """The log likelihood of residuals at the noise level that suits them best, less what is the same for all estimators."""
     return -0.5 * (logs + count * math.log(max(squares, 1e-300)))
+
+
+@size.of(Bank)
+def _size(bank: Bank) -> int:
+    return len(bank.x)
+
+
+@foresee.of(Bank)
+def _foresee(bank: Bank, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    return predict_and_learn(member(bank, place), bank.keep[k], bank.turns[k], bank.features, n, x, r)
+
+
+@empty.of(Bank)
+def _empty(bank: Bank, k: int) -> None:
+    empty_whole(bank, k)
+
+
+@duplicate.of(Bank)
+def _duplicate(bank: Bank, source: int, target: int) -> None:
+    duplicate_whole(bank, source, target)
+
+
+@length2.of(Bank)
+def _length2(bank: Bank, x: Floats) -> float:
+    total = 0.0
+    for i in range(bank.features):
+        total += x[i] * x[i]
+    return total
+
+
+@trace.of(Bank)
+def _trace(bank: Bank, k: int, which: int, count: int) -> float:
+    total = 0.0
+    for i in range(count):
+        total += bank.matrix[k, which, i, i]
+    return total
+
+
+@summary.of(Bank)
+def _summary(bank: Bank, k: int) -> tuple[float, float, float]:
+    signal = unknown = length = 0.0
+    for i in range(bank.features):
+        signal += bank.vector[k, THETA, i] ** 2
+        unknown += bank.matrix[k, METRIC, i, i]
+        length += bank.x[i] ** 2
+    return signal, unknown, length
+
+
+@describe.of(Bank)
+def _describe(bank: Bank, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+    for i in range(bank.features):
+        theta[i] = bank.vector[k, THETA, i]
+        widths[i] = radius * math.sqrt(max(bank.matrix[k, METRIC, i, i], 0.0))
+
+
+@play.of(Ridge)
+def _play(ridge: Ridge, bank: Bank, main: int, played: int) -> None:
+    for i in range(bank.features):
+        ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is led by what is known
+        for j in range(bank.features):
+            ridge.matrix[METRIC, i, j] = bank.matrix[played, METRIC, i, j]
+    rescore(ridge)

@@ -1,6 +1,5 @@
 """What a policy remembers of its own course: at most so many notes, ever farther apart, so that memory stays constant."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -34,15 +33,11 @@ def due(diary: Diary, reward: float) -> bool:
 
 
 @kernel
-def note(diary: Diary, t: int, theta: Floats, metric: Floats, radius: float) -> None:
-    """Complete a note, the rest of which the caller has written, with the estimate and the mean reward."""
+def note(diary: Diary, t: int) -> None:
+    """Complete a note, the rest of which the caller has written, with its round and the mean reward."""
     row, clock = diary.notes[diary.clock[FILLED]], diary.clock
-    d = (len(row) - ESTIMATE) // 2
     row[ROUND] = t
     row[REWARD] = diary.total[0] / clock[WAITED]
-    for i in range(d):
-        row[ESTIMATE + i] = theta[i]
-        row[ESTIMATE + d + i] = radius * math.sqrt(max(metric[i, i], 0.0))
     clock[FILLED] += 1
     clock[WAITED] = 0
     diary.total[0] = 0.0

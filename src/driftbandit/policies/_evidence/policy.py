@@ -5,13 +5,14 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from driftbandit.core import validate
+from driftbandit.core.blocks import new_estimate
 from driftbandit.core.extras import needed_for
-from driftbandit.core.ridge import METRIC, THETA, V, new_ridge
+from driftbandit.core.ridge import new_ridge
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.policy import Policy
 from driftbandit.policies._evidence import history as notebook
@@ -22,16 +23,17 @@ from driftbandit.policies._evidence.bank import (
     MOST_RESTARTS,
     NOISE2,
     RESTARTS,
-    SINCE,
     VARIED,
+    describe,
     new_bank,
 )
+from driftbandit.policies._evidence.block_bank import new_block_bank, played_of
 from driftbandit.policies._evidence.history import new_diary
 from driftbandit.policies._evidence.lateness import HOLDING, NOW, new_lateness
 from driftbandit.policies._evidence.refutation import ON_TRIAL, against
 from driftbandit.policies._evidence.shown import ShownEvidence
 from driftbandit.policies._evidence.sound import check_archive, check_bank, check_diary, check_lateness, check_memories
-from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius, to_play
+from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius_of, to_play
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,6 +77,8 @@ class EvidencePolicy(ShownEvidence, Policy):
             rewards after a restart; less if nothing can change unseen.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         most_waiting: how many rounds a decision waits for its reward; then it is given up.
+        blocks: how many blocks of features the model falls into; then an arm begins with the number of its block.
+        shared: how many features all blocks share, which come next.
         seed: fixes how ties are broken, when it probes and when it asks the archive.
     """
 
@@ -87,6 +91,7 @@ class EvidencePolicy(ShownEvidence, Policy):
     probe: float = 0.2
 
     by_arrival: ClassVar[bool] = True
+    in_blocks: ClassVar[bool] = True
     memories: ClassVar[Sequence[int]]
 
     def __init_subclass__(cls) -> None:
@@ -112,15 +117,27 @@ class EvidencePolicy(ShownEvidence, Policy):
             raise ValueError(f"refuted must exceed {ON_TRIAL:g}, the evidence left in a trial, got {self.refuted}")
 
     def _new_state(self) -> EvidenceState:
-        bank = new_bank(self.dim, self.intercept, self.memories, self.noise)
-        archive, lateness = new_archive(self.dim + self.intercept), new_lateness(self.dim)
-        return EvidenceState(new_ridge(self.dim, 1.0), bank, archive, lateness, self._rule(), new_diary(self.dim))
+        bank = self._new_bank()
+        ridge = new_ridge(self.dim, 1.0) if self.blocks == 1 else played_of(bank)
+        archive = new_archive(new_estimate(self.dim + self.intercept, self.blocks, self.shared, 1.0))
+        lateness, diary = new_lateness(bank.arms.shape[1] - self.intercept), new_diary(self.dim)
+        return EvidenceState(ridge, bank, archive, lateness, self._rule(), diary)
+
+    def _new_bank(self) -> Any:
+        if self.blocks == 1:
+            return new_bank(self.dim, self.intercept, self.memories, self.noise)
+        if self.intercept:
+            raise ValueError(
+                f"intercept needs blocks = 1, got {self.blocks}: give every block a feature that is constant instead"
+            )
+        width = (self.dim - self.shared) // self.blocks
+        return new_block_bank(self.blocks, width, self.shared, self.memories, self.noise)
 
     def _check_state(self) -> None:
-        check_memories(self.state.bank, new_bank(self.dim, self.intercept, self.memories, self.noise))
-        check_bank(self.state.bank, self.rounds, self.arm_norm, self.refuted)
+        check_memories(self.state.bank, self._new_bank())
+        check_bank(self.state.bank, self.rounds, self.blocks, self.arm_norm, self.refuted)
         check_archive(self.state.archive, self.rounds)
-        check_lateness(self.state.lateness, self.rounds, self.arm_norm)
+        check_lateness(self.state.lateness, self.rounds, self.blocks, self.arm_norm)
         check_diary(self.state.diary, self.rounds)
 
     def _no_scratch(self) -> None:
@@ -162,16 +179,16 @@ class EvidencePolicy(ShownEvidence, Policy):
             main = int(to_play(bank, rule))  # that the next decision would play
             count = int(bank.clock[RESTARTS])
             recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
-            variance = np.maximum(np.diagonal(bank.matrix[main, METRIC])[:d], 0.0)
-            width = float(radius(bank, rule, bank.matrix[main, V], bank.clock[SINCE]))
+            theta, widths = np.empty(d), np.empty(d)
+            describe(bank, main, float(radius_of(bank, rule, main)), theta, widths)
             return Status(
                 memory=float(in_use(bank, main)),
                 restarts=recent,
                 restart_count=count,
                 evidence=float(bank.evidence[main, against(bank, main)]),
                 noise=math.sqrt(bank.scale[NOISE2]),
-                theta=bank.vector[main, THETA, :d].copy(),
-                widths=width * np.sqrt(variance) if bank.clock[VARIED] else np.full(d, math.inf),
+                theta=theta,
+                widths=widths if bank.clock[VARIED] else np.full(d, math.inf),
                 trust=float(self.state.archive.scale[TRUST]),
                 holds_rewards=bool(self.state.lateness.clock[HOLDING] == NOW),
             )

@@ -31,9 +31,9 @@ from driftbandit.policies._evidence.bank import (
     Bank,
     duplicate,
     fit,
-    member,
-    predict_and_learn,
+    foresee,
     record,
+    size,
 )
 from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_penalty, level, start, take_back
 
@@ -53,7 +53,7 @@ def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool
         clock[VARIED] = 1
     r = recall(bank, s, arm, reward)
     for k in range(len(bank.keep)):
-        residual, variance = predict_and_learn(member(bank, k), bank.keep[k], bank.turns[k], bank.features, n, bank.x, r)
+        residual, variance = foresee(bank, k, k, n, bank.x, r)
         bank.residual[k], bank.variance[k] = residual, variance
         squares[k], bank.logs[n % ring, k] = residual * residual / variance, math.log(variance)
     bank.taken[n % ring] = squares[clock[SOUND]]
@@ -68,7 +68,7 @@ def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool
     if not told:
         learn_noise(bank, bank.taken[n % ring])
     learn_penalty(bank)
-    if n + 1 == SETTLE * len(bank.x):
+    if n + 1 == SETTLE * size(bank):
         begin_again(bank)
 
 

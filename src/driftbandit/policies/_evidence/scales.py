@@ -6,7 +6,6 @@ Nothing is clipped: with clicks at 1 % nearly all of the variance is in one rewa
 import math
 
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import (
     CONSTANT,
@@ -25,6 +24,9 @@ from driftbandit.policies._evidence.bank import (
     WEIGHT,
     Bank,
     empty,
+    length2,
+    size,
+    summary,
 )
 
 STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many; of the noise …
@@ -42,16 +44,13 @@ LEAST_PENALTY, MOST_PENALTY = 1e-6, 1e4  # and its limits afterwards
 @kernel
 def start(bank: Bank, arm: Floats, reward: float) -> None:
     """The first reward and its arm set the units."""
-    scale, dim = bank.scale, len(bank.x)
-    length = 0.0
-    for i in range(len(arm)):
-        length += arm[i] * arm[i]
+    scale, length = bank.scale, length2(bank, arm)
     length = length if length > 0.0 else 1.0
     scale[FIRST] = reward
-    if dim > len(arm):
+    if size(bank) > bank.features:
         scale[CONSTANT] = math.sqrt(length)
         scale[SHIFT] = reward
-    scale[PENALTY] = FIRST_PENALTY * dim * length
+    scale[PENALTY] = FIRST_PENALTY * size(bank) * length
     if scale[NOISE2] == 0.0:
         scale[NOISE2] = max(LOW * (reward - scale[SHIFT]) ** 2, LEAST_NOISE2)
     scale[FOURTH] = 3.0 * scale[NOISE2] * scale[NOISE2]  # as of Gaussian noise
@@ -74,7 +73,7 @@ def level(bank: Bank, squares: Floats) -> float:
     scale, k = bank.scale, 0
     while bank.memory[k] < BRIEF:
         k += 1
-    if bank.clock[LEARNT] <= SETTLE * len(bank.x) + 1:
+    if bank.clock[LEARNT] <= SETTLE * size(bank) + 1:
         scale[LOUD] = scale[NOISE2]
     most = CLIP * max(scale[LOUD], scale[NOISE2])
     scale[LOUD] += (min(squares[k], most) - scale[LOUD]) / BRIEF
@@ -119,15 +118,11 @@ def learn_penalty(bank: Bank) -> None:
     does not grow because some were never tried.
     """
     scale, main, d = bank.scale, bank.clock[SOUND], bank.features
-    signal = trace = length = 0.0
-    for i in range(d):
-        signal += bank.vector[main, THETA, i] ** 2
-        trace += bank.matrix[main, METRIC, i, i]
-        length += bank.x[i] ** 2
+    signal, unknown, length = summary(bank, main)
     scale[WEIGHT] = min(scale[WEIGHT] + 1.0, STEADY)
     scale[LENGTH2] += (length - scale[LENGTH2]) / scale[WEIGHT]
-    scale[SIGNAL2] += (signal / min(max(d - scale[PENALTY] * trace, 1.0), float(d)) - scale[SIGNAL2]) / scale[WEIGHT]
-    if bank.clock[LEARNT] >= SETTLE * len(bank.x):
+    scale[SIGNAL2] += (signal / min(max(d - scale[PENALTY] * unknown, 1.0), float(d)) - scale[SIGNAL2]) / scale[WEIGHT]
+    if bank.clock[LEARNT] >= SETTLE * size(bank):
         ratio = scale[NOISE2] / max(scale[SIGNAL2], 1e-200)
         unit = scale[LENGTH2] if scale[LENGTH2] > 0.0 else 1.0  # all arms may have been 0 so far
         scale[PENALTY] = min(max(ratio, LEAST_PENALTY * unit), MOST_PENALTY * unit)

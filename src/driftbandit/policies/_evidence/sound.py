@@ -1,15 +1,18 @@
 """What the state of a policy led by evidence must be like: for states that come from a file, which anyone may have written."""
 
+from typing import Any
+
 import numpy as np
 
 from driftbandit.core.ridge import STEPS
-from driftbandit.policies._base.sound import check_arms, check_now, check_range, check_rewards, check_ring, check_solved, demand
+from driftbandit.policies._base.sound import check_now, check_range, check_rewards, check_ring, check_rows, check_solved, demand
 from driftbandit.policies._evidence import archive as trust
 from driftbandit.policies._evidence import bank as rows
 from driftbandit.policies._evidence import history as notebook
 from driftbandit.policies._evidence import lateness as late
 from driftbandit.policies._evidence.archive import Archive
 from driftbandit.policies._evidence.bank import Bank
+from driftbandit.policies._evidence.block_bank import FAINT, NONE
 from driftbandit.policies._evidence.history import Diary
 from driftbandit.policies._evidence.lateness import Lateness
 from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
@@ -27,7 +30,7 @@ def check_memories(bank: Bank, fresh: Bank) -> None:
         demand(np.allclose(mine, other, rtol=1e-12, atol=0.0), "the bank's memories are not what the parameters make them")
 
 
-def check_bank(bank: Bank, rounds: int, longest: float, refuted: float) -> None:
+def check_bank(bank: Bank, rounds: int, blocks: int, longest: float, refuted: float) -> None:
     clock, estimators = bank.clock, len(bank.keep)
     learnt = int(clock[rows.LEARNT])
     check_range("the count of rewards learnt", learnt, 0, rounds)
@@ -44,18 +47,30 @@ def check_bank(bank: Bank, rounds: int, longest: float, refuted: float) -> None:
     check_range("the logarithms of variances", bank.logs, 0.0, 1e3)
     check_range("the rounds of the last rewards", bank.decided, 0, rounds)
     check_range("the latest rounds at the last rewards", bank.newest, 0, rounds)
-    check_arms("the last arms", bank.arms[:, : bank.features], longest)
+    check_rows("the last arms", bank.arms[:, : bank.features], blocks, longest)
     check_rewards("the last rewards", bank.rewards)
     check_scales(bank, rounds, longest)
     constant = bank.arms[: min(learnt, len(bank.arms)), bank.features :]
     demand((constant == bank.scale[rows.CONSTANT]).all(), "the last arms have another constant than the bank")
-    check_range("the counts of steps since a fresh solve", bank.tally[:, STEPS], 0, MOST_STEPS)
+    check_range("the counts of steps since a fresh solve", bank.tally[..., STEPS], 0, MOST_STEPS)
+    if blocks > 1:
+        check_blocks(bank, learnt)
     if learnt:
         check_solved("an estimator of the bank", bank.matrix[:-1], bank.vector[:-1], bank.tally[:-1])
 
 
+def check_blocks(bank: Any, learnt: int) -> None:
+    """What a bank in blocks has besides."""
+    estimators = len(bank.keep)
+    check_range("what is left of V and b", bank.left, FAINT, 1.0)
+    check_range("the estimator that is followed", bank.followed, NONE, estimators - 1)
+    check_range("the counts of steps since a fresh solve", bank.shared_tally[:, STEPS], 0, MOST_STEPS)
+    if learnt and len(bank.rest):
+        check_solved("what blocks share", bank.shared_matrix[:-1], bank.shared_vector[:-1], bank.shared_tally[:-1])
+
+
 def check_scales(bank: Bank, rounds: int, longest: float) -> None:
-    scale, settled = bank.scale, bank.clock[rows.LEARNT] >= rows.SETTLE * len(bank.x)
+    scale, settled = bank.scale, bank.clock[rows.LEARNT] >= rows.SETTLE * rows.size(bank)
     check_range("the noise", scale[rows.NOISE2], SMALLEST if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
     check_range("the noise at present", scale[rows.LOUD], 0.0, MOST_SQUARE)
     check_range("the fourth power of the noise", scale[rows.FOURTH], 0.0, MOST_FOURTH)
@@ -74,7 +89,7 @@ def check_scales(bank: Bank, rounds: int, longest: float) -> None:
 def check_archive(archive: Archive, rounds: int) -> None:
     scale = archive.scale
     check_solved("the archive", archive.ridge.matrix, archive.ridge.vector, archive.ridge.tally)
-    check_range("the archive's steps since a fresh solve", archive.ridge.tally[STEPS], 0, MOST_STEPS)
+    check_range("the archive's steps since a fresh solve", archive.ridge.tally[..., STEPS], 0, MOST_STEPS)
     check_range("what is known of trust", scale[trust.INFORMATION], 0.0, MOST_FOURTH)
     expected = 1.0 + scale[trust.PRODUCT] / (trust.PRIOR + scale[trust.INFORMATION])
     demand(np.isclose(scale[trust.TRUST], expected, rtol=1e-9, atol=1e-9), "trust is not what the comparisons make it")
@@ -86,7 +101,7 @@ def check_archive(archive: Archive, rounds: int) -> None:
     check_range("how open a comparison is", archive.outstanding[:, trust.OPEN], 0.0, 1.0)
 
 
-def check_lateness(lateness: Lateness, rounds: int, longest: float) -> None:
+def check_lateness(lateness: Lateness, rounds: int, blocks: int, longest: float) -> None:
     clock, moments = lateness.clock, lateness.moments
     check_now(clock[late.DECIDED] - 1, rounds)
     check_range("the next round to be learnt", clock[late.CURSOR], 0, rounds + 1)
@@ -94,7 +109,7 @@ def check_lateness(lateness: Lateness, rounds: int, longest: float) -> None:
     check_range("whether rewards are held", clock[late.HOLDING], 0, late.NO_MORE)
     check_range("the rounds of rewards held", lateness.rounds, 0, rounds + 1)
     check_ring("the rounds of rewards held", lateness.rounds - 1, late.MOST_HELD, 0, rounds)
-    check_arms("the arms of rewards held", lateness.arms, longest)
+    check_rows("the arms of rewards held", lateness.arms, blocks, longest)
     check_rewards("the rewards held", lateness.rewards)
     check_range("the counts of delays", moments[[late.COUNT, late.SINCE]], 0.0, late.STEADY)
     check_range("the longest delays", moments[[late.LONGEST, late.LONGEST_BEFORE]], 0.0, rounds)

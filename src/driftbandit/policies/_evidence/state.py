@@ -3,11 +3,12 @@
 import math
 from typing import NamedTuple
 
-from driftbandit.core.choice import appraise, pick, reconsider
+from driftbandit.core.choice import pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V, clear, rescore
+from driftbandit.core.pruning import choose, settle
+from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V, clear, forecast_arm, score_arms, trace_of_v
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.verbs import begin, learn
+from driftbandit.policies._base.verbs import begin, disown, learn
 from driftbandit.policies._evidence import history as notebook
 from driftbandit.policies._evidence.archive import (
     PROBING,
@@ -33,7 +34,12 @@ from driftbandit.policies._evidence.bank import (
     SINCE,
     SOUND,
     Bank,
+    describe,
+    play,
+    size,
+    trace,
 )
+from driftbandit.policies._evidence.block_bank import Played
 from driftbandit.policies._evidence.history import Diary, due, note
 from driftbandit.policies._evidence.lateness import CURSOR, DECIDED, Lateness, hold, next_ripe, notice
 from driftbandit.policies._evidence.refutation import against, observe, start_over
@@ -58,7 +64,7 @@ class Rule(NamedTuple):
 
 
 class EvidenceState(NamedTuple):
-    ridge: Ridge  # what is played: θ̂ and METRIC of an estimator, and the scores of fixed arms
+    ridge: Ridge | Played  # what is played: θ̂ and METRIC of an estimator, and the scores of fixed arms
     bank: Bank
     archive: Archive
     lateness: Lateness
@@ -86,31 +92,33 @@ def probed(bank: Bank, main: int, chance: float, luck: Floats) -> int:
     u = luck[2]
     if u >= chance:
         return main
-    d, k = len(bank.x), 0
+    d, k = size(bank), 0
     reach = REACH * d * math.pow(SPREAD, luck[3] - 0.5)
     while k < len(bank.keep) - 2 and bank.memory[k] * chance < reach:
         k += 1
-    forgotten = 0.0  # how many of d directions it knows nothing of
-    for i in range(d):
-        forgotten += bank.scale[PENALTY] * bank.matrix[k, METRIC, i, i]
+    forgotten = bank.scale[PENALTY] * trace(bank, k, METRIC, d)  # how many of d directions it knows nothing of
     return k if u * d < chance * 3.0 * forgotten else main
 
 
 @kernel
-def theoretical(bank: Bank, v: Floats) -> float:
-    """The radius of eq. 9 in units of the noise, at δ = 1/t, from the scales as learnt."""
-    d, trace = len(bank.x), 0.0
-    for i in range(d):
-        trace += v[i, i]
-    logarithm = 2.0 * math.log(bank.clock[LEARNT] + 2.0) + d * math.log(max(trace / (d * bank.scale[PENALTY]), 1.0))
+def theoretical(bank: Bank, known: float) -> float:
+    """The radius of eq. 9 in units of the noise, at δ = 1/t, from the scales as learnt and the trace of V."""
+    d = size(bank)
+    logarithm = 2.0 * math.log(bank.clock[LEARNT] + 2.0) + d * math.log(max(known / (d * bank.scale[PENALTY]), 1.0))
     return math.sqrt(d) + math.sqrt(logarithm)
 
 
 @kernel
-def radius(bank: Bank, rule: Rule, v: Floats, since: int) -> float:
+def radius_of(bank: Bank, rule: Rule, k: int) -> float:
+    """The radius that goes with estimator k."""
+    return radius(bank, rule, trace(bank, k, V, size(bank)) if rule.width < 0.0 else 0.0, bank.clock[SINCE])
+
+
+@kernel
+def radius(bank: Bank, rule: Rule, known: float, since: int) -> float:
     """What an arm's length in an estimator's metric is multiplied by: R̂κ√(1 + ln(1 + n/d)/8), n rewards after a restart."""
     calm = math.log(1.0 + (bank.clock[LEARNT] - since) / bank.features)
-    kappa = theoretical(bank, v) if rule.width < 0.0 else rule.width * math.sqrt(1.0 + calm / PATIENCE)
+    kappa = theoretical(bank, known) if rule.width < 0.0 else rule.width * math.sqrt(1.0 + calm / PATIENCE)
     return math.sqrt(bank.scale[NOISE2]) * kappa
 
 
@@ -136,38 +144,51 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
         if trust <= 0.5 and luck[2] >= rule.probe * math.sqrt(d / (bank.clock[LEARNT] + d)):
             played = main  # restarts that do not pay are no reason to look for more
     state.archive.scale[PROBING] = played != main
-    for i in range(d):
-        ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is led by what is known
-        for j in range(d):
-            ridge.matrix[METRIC, i, j] = bank.matrix[played, METRIC, i, j]
-    rescore(ridge)
-    return radius(bank, rule, bank.matrix[main, V], bank.clock[SINCE]) * (1.0 if played == main else WIDER)
+    play(ridge, bank, main, played)
+    return radius_of(bank, rule, main) * (1.0 if played == main else WIDER)
 
 
 @reconsider.of(EvidenceState)
-def _reconsider(state: EvidenceState, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
+def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, luck: Floats) -> int:
     """The archive's choice, if it differs and chance is on its side."""
-    bank, archive, ridge = state.bank, state.archive, state.ridge
-    if bank.clock[LEARNT] <= SETTLE * len(bank.x) or never_forgot(bank) or archive.scale[PROBING] > 0.0:
+    if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
         return arm
-    index, value = score[INDEX, arm], score[MEAN, arm]
-    vector, matrix = archive.ridge.vector, archive.ridge.matrix
-    appraise(vector[THETA], matrix[METRIC], columns, score)
-    other = pick(score, radius(bank, state.rule, matrix[V], 0), luck[0])
+    index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
+    score_arms(ridge, table, score)
+    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0, 0)
+    other = pick(score, beta, luck[0])
+    return arm if other == arm else heard(state, table, score, arm, other, index, value)
+
+
+@reconsider_many.of(EvidenceState)
+def _reconsider_many(state: EvidenceState, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
+    if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
+        return arm
+    index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
+    theta, metric = ridge.vector[THETA], ridge.matrix[METRIC]
+    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0, 0)
+    other = choose(theta, metric, beta, columns, score, luck[0])
     if other == arm:
         return arm
-    mean = square = 0.0
-    for i in range(len(columns)):
-        row = 0.0
-        for j in range(len(columns)):
-            row += ridge.matrix[METRIC, i, j] * columns[j, other]
-        mean += columns[i, other] * ridge.vector[THETA, i]
-        square += columns[i, other] * row
-    width = radius(bank, state.rule, bank.matrix[bank.clock[MAIN], V], bank.clock[SINCE]) * math.sqrt(max(square, 0.0))
+    settle(arm, theta, metric, beta, columns, score)
+    return heard(state, columns, score, arm, other, index, value)
+
+
+@kernel
+def asks_archive(bank: Bank, probing: bool) -> bool:
+    return not (bank.clock[LEARNT] <= SETTLE * size(bank) or never_forgot(bank) or probing)
+
+
+@kernel
+def heard(state: EvidenceState, table: Floats, score: Floats, arm: int, other: int, index: float, value: float) -> int:
+    """Whose choice is played: the policy's, of which it expects ``value`` and at most ``index``, or the archive's."""
+    bank, archive = state.bank, state.archive
+    mean, square = forecast_arm(state.ridge, table, other)
+    width = radius_of(bank, state.rule, bank.clock[MAIN]) * math.sqrt(max(square, 0.0))
     gain, loss = max(index - mean - width, 0.0), max(score[INDEX, other] - score[INDEX, arm], 0.0)
     if not gain + loss > 0.0:
         return arm
-    rest = shared(archive)
+    rest = shared(archive.ridge, archive)
     estimates = Estimates(value, mean, rest + score[MEAN, arm], rest + score[MEAN, other])
     return arm if follow(archive, state.lateness.clock[DECIDED] - 1, gain, loss, estimates) else other
 
@@ -188,17 +209,25 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
         known, s, x, r = True, lateness.clock[CURSOR] - 1, lateness.arms[slot], lateness.rewards[slot]
 
 
+@disown.of(EvidenceState)
+def _disown(state: EvidenceState, s: int) -> None:
+    """The policy's claim against the archive is about a reward that will not come."""
+    rounds = state.archive.rounds
+    if rounds[s % len(rounds)] == s + 1:
+        rounds[s % len(rounds)] = 0
+
+
 @kernel
 def take_in(state: EvidenceState, s: int, x: Floats, r: float) -> None:
     bank, archive, rule = state.bank, state.archive, state.rule
     if s >= bank.clock[BIRTH]:
         observe(bank, s, state.lateness.clock[DECIDED] - 1, x, r, rule.told, rule.refuted)
-        settled = SETTLE * len(bank.x)
+        settled = SETTLE * size(bank)
         if bank.clock[LEARNT] == settled:
             open_archive(archive, bank)
         elif bank.clock[LEARNT] > settled:
             compare(archive, s, r - bank.scale[SHIFT], bank.scale[NOISE2])
-            remember(archive, bank.x, r - bank.scale[SHIFT])
+            remember(archive.ridge, archive, bank.x, r - bank.scale[SHIFT])
     if due(state.diary, r):
         main = to_play(bank, rule)
         row = state.diary.notes[state.diary.clock[notebook.FILLED]]
@@ -207,8 +236,10 @@ def take_in(state: EvidenceState, s: int, x: Floats, r: float) -> None:
         row[notebook.NOISE] = math.sqrt(bank.scale[NOISE2])
         row[notebook.RESTARTS] = bank.clock[RESTARTS]
         row[notebook.TRUST] = archive.scale[TRUST]
-        width = radius(bank, rule, bank.matrix[main, V], bank.clock[SINCE])
-        note(state.diary, s, bank.vector[main, THETA], bank.matrix[main, METRIC], width)
+        d = bank.features
+        theta, widths = row[notebook.ESTIMATE : notebook.ESTIMATE + d], row[notebook.ESTIMATE + d :]
+        describe(bank, main, radius_of(bank, rule, main), theta, widths)
+        note(state.diary, s)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Conformance: what anyone may expect of a policy, as checks that any policy can be put through.
+"""What anyone may expect of a policy.
 
 A policy under check is any player, as ``driftbandit.simulate.player`` defines it. The checks ask for more than ``play`` does:
 that bad input is refused and changes nothing, and that copies are independent and have luck of their own.
@@ -15,16 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from driftbandit.checks.trial import expect, try_all
 from driftbandit.core.types import Floats
 from driftbandit.simulate.player import chosen_arm
 
 Check = Callable[[Any, int], None]
 
 CHECKS: dict[str, Check] = {}
-
-
-class CheckFailed(AssertionError):
-    """A policy does not keep every promise; the message names each check that failed, and why."""
 
 
 def check(function: Check) -> Check:
@@ -44,22 +41,7 @@ def check_policy(policy: Any, dim: int | None = None) -> list[str]:
     dim = getattr(policy, "dim", None) if dim is None else dim
     if dim is None:
         raise ValueError(f"dim must be given, since {type(policy).__name__} has no attribute of that name")
-    failed = {}
-    for name, function in CHECKS.items():
-        try:
-            function(copy.deepcopy(policy), dim)
-        except Exception as error:
-            failed[name] = error
-    if failed:
-        lines = [f"{name}: {promise(CHECKS[name])} [{type(error).__name__}: {error}]" for name, error in failed.items()]
-        heading = f"{type(policy).__name__} fails {len(failed)} of {len(CHECKS)} checks"
-        raise CheckFailed("\n".join([heading, *lines])) from ExceptionGroup(heading, list(failed.values()))
-    return list(CHECKS)
-
-
-def promise(function: Check) -> str:
-    """The first line of what a check says."""
-    return (function.__doc__ or "").partition("\n")[0]
+    return try_all(CHECKS, type(policy).__name__, lambda function: function(copy.deepcopy(policy), dim))
 
 
 def length_of(policy: Any) -> float:
@@ -89,11 +71,6 @@ def play(policy: Any, dim: int, rounds: int, seed: int = 0) -> list[Floats]:
         chosen.append(np.array(chosen_arm(decision, arms, dim, policy, t)))
         policy.update(decision, float(chosen[-1] @ theta + 0.1 * rng.standard_normal()))
     return chosen
-
-
-def expect(truth: bool, message: str) -> None:
-    if not truth:
-        raise AssertionError(message)
 
 
 def expect_same_future(policy: Any, twin: Any, dim: int, why: str) -> None:

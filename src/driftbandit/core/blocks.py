@@ -1,0 +1,300 @@
+"""An estimate that falls into blocks, each with features of its own, beside features that all share: V is an arrow.
+
+An arm lies in one block: its row is the number of the block, its shared features z, then its features x there. What the block
+alone makes of x is taken off first: off the reward, r − ⟨x, m⟩, and off the shared features, z̃ = z − Wᵀx. The shared
+parameters are then a ridge of these rests (Gaussian elimination), and θ̂ of the block is m − W·θ̂ of what is shared. So learning
+touches one block and what is shared, a score reads as much, and both are exactly what the whole of V would make them.
+
+Dimensions: B blocks of w features, s shared ones, n arms; a row has 1 + s + w entries.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit.core.compile import kernel
+from driftbandit.core.linalg import add_rows
+from driftbandit.core.ridge import (
+    GAIN,
+    METRIC,
+    OBSERVED,
+    STEPS,
+    THETA,
+    Ridge,
+    V,
+    absorb,
+    admit,
+    clear,
+    clear_whole,
+    correct,
+    forecast_arm,
+    metric_of,
+    new_ridge,
+    observed,
+    refresh,
+    score_arms,
+    table_of,
+    theta_of,
+    trace_of_v,
+    with_penalty,
+)
+from driftbandit.core.types import Floats, Ints
+
+SPARSE = 3  # times as many features as are not 0: then it pays to skip those that are
+
+
+class Blocks(NamedTuple):
+    penalty: float  # λ
+    matrix: Floats  # (B, 2, w, w): of each block as in Ridge; METRIC is the inverse of its part of V
+    vector: Floats  # (B, 3, w): as in Ridge; THETA is m
+    tally: Ints  # (B, 2)
+    mixing: Floats  # (B, w, s): W
+    shared: Ridge  # of the rests
+    known: Floats  # (1,): the trace of the shared part of V
+    rest: Floats  # (s,): scratch, z̃
+    columns: Floats  # (w, 0) and …
+    score: Floats  # … (3, 0): no arms are kept
+
+
+def new_estimate(dim: int, blocks: int, shared: int, penalty: float) -> "Ridge | Blocks":
+    """One ridge, or one per block."""
+    if blocks == 1:
+        return new_ridge(dim, penalty)
+    width = (dim - shared) // blocks
+    made = Blocks(
+        penalty,
+        np.zeros((blocks, 2, width, width)),
+        np.zeros((blocks, 3, width)),
+        np.zeros((blocks, 2), np.int64),
+        np.zeros((blocks, width, shared)),
+        new_ridge(shared, penalty),
+        np.zeros(1),
+        np.zeros(shared),
+        np.zeros((width, 0)),
+        np.zeros((3, 0)),
+    )
+    clear(made)
+    return made
+
+
+def parts(ridge: "Ridge | Blocks") -> list[Ridge]:
+    """What it is solved from: its blocks, each a ridge, and what they share."""
+    if isinstance(ridge, Ridge):
+        return [ridge]
+    each = zip(ridge.matrix, ridge.vector, ridge.tally, strict=True)
+    own = [Ridge(ridge.penalty, matrix, vector, ridge.columns, ridge.score, tally) for matrix, vector, tally in each]
+    return [*own, ridge.shared] if len(ridge.rest) else own
+
+
+@kernel
+def block(blocks: Blocks, k: int) -> Ridge:
+    return Ridge(blocks.penalty, blocks.matrix[k], blocks.vector[k], blocks.columns, blocks.score, blocks.tally[k])
+
+
+@kernel
+def appraise_row(theta: Floats, metric: Floats, x: Floats, gain: Floats) -> tuple[float, float]:
+    """⟨x, θ̂⟩ and xᵀ·metric·x; leaves metric·x in ``gain``. Of a sparse x only what is not 0 is worked on."""
+    w, count = len(x), 0
+    mean = square = 0.0
+    for j in range(w):
+        gain[j] = 0.0
+        count += x[j] != 0.0
+    if SPARSE * count < w:
+        for j in range(w):
+            if x[j] != 0.0:
+                row, a = metric[j], x[j]
+                for k in range(w):
+                    gain[k] += a * row[k]
+    else:
+        add_rows(gain, x, metric, w)
+    for j in range(w):
+        mean += x[j] * theta[j]
+        square += x[j] * gain[j]
+    return mean, square
+
+
+@kernel
+def take_rest(blocks: Blocks, k: int, z: Floats, x: Floats) -> None:
+    """rest = z − Wᵀx."""
+    rest = blocks.rest
+    for j in range(len(rest)):
+        rest[j] = z[j]
+    for i in range(len(x)):
+        if x[i] != 0.0:
+            row, a = blocks.mixing[k, i], x[i]
+            for j in range(len(rest)):
+                rest[j] -= a * row[j]
+
+
+@kernel
+def forecast_row(blocks: Blocks, row: Floats) -> tuple[float, float]:
+    """⟨x, θ̂⟩ of an arm, and the square of its width."""
+    k, s = int(row[0]), len(blocks.rest)
+    vector, shared, x = blocks.vector[k], blocks.shared, row[1 + s :]
+    mean, square = appraise_row(vector[THETA], blocks.matrix[k, METRIC], x, vector[GAIN])
+    if s > 0:
+        take_rest(blocks, k, row[1 : 1 + s], x)
+        more, wider = appraise_row(shared.vector[THETA], shared.matrix[METRIC], blocks.rest, shared.vector[GAIN])
+        mean, square = mean + more, square + wider
+    return mean, square
+
+
+@kernel
+def learn_row(blocks: Blocks, row: Floats, r: float, weight: float) -> tuple[float, float]:
+    """Learn the reward of an arm. Returns what ``forecast_row`` would have said before.
+
+    First the block, then what is shared, which learns the rest: by one call in a loop, since its code is long to compile.
+    """
+    k, s = int(row[0]), len(blocks.rest)
+    matrix, vector, tally, columns, x = blocks.matrix[k], blocks.vector[k], blocks.tally[k], blocks.columns, row[1 + s :]
+    mean = square = 0.0
+    for part in range(2 if s > 0 else 1):
+        if part == 1:
+            shared = blocks.shared
+            matrix, vector, tally, columns, x = shared.matrix, shared.vector, shared.tally, shared.columns, blocks.rest
+        predicted, wide = appraise_row(vector[THETA], matrix[METRIC], x, vector[GAIN])
+        wide = max(wide, 0.0)
+        rest, lighter = r - predicted, weight / (1.0 + weight * wide)
+        if part == 0 and s > 0:
+            take_rest(blocks, k, row[1 : 1 + s], x)
+            mix(blocks, k, lighter)
+            for j in range(s):
+                blocks.known[0] += weight * row[1 + j] * row[1 + j]
+        ridge = Ridge(blocks.penalty, matrix, vector, columns, blocks.score, tally)
+        if correct(ridge, x, r, weight, predicted, wide) > 1e4 or tally[STEPS] >= 1024:  # see absorb_whole
+            refresh(ridge)
+        mean, square = mean + predicted, square + wide
+        r, weight = rest, lighter
+    return mean, square
+
+
+@kernel
+def mix(blocks: Blocks, k: int, weight: float) -> None:
+    """W += w·gain·restᵀ: what the block makes of the shared features is learnt as it learns rewards."""
+    gain, rest = blocks.vector[k, GAIN], blocks.rest
+    for i in range(len(gain)):
+        row, a = blocks.mixing[k, i], weight * gain[i]
+        for j in range(len(rest)):
+            row[j] += a * rest[j]
+
+
+@kernel
+def clear_blocks(blocks: Blocks) -> None:
+    for k in range(len(blocks.matrix)):
+        clear_whole(block(blocks, k))
+    blocks.mixing[:] = 0.0
+    clear_whole(blocks.shared)
+    blocks.known[0] = blocks.penalty * len(blocks.rest)
+
+
+@kernel
+def score_rows(blocks: Blocks, rows: Floats, score: Floats) -> None:
+    for i in range(len(rows)):
+        score[0, i], score[1, i] = forecast_row(blocks, rows[i])
+
+
+@kernel
+def admit_rows(rows: Floats, blocks: int, limit: float) -> int:
+    """See ``admit``."""
+    for i in range(len(rows)):
+        number, square = rows[i, 0], 0.0
+        if not (0.0 <= number < blocks and number == int(number)):
+            return -2
+        for j in range(1, rows.shape[1]):
+            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
+            square += entry * entry
+        if not square <= limit:
+            return -1
+    return 0
+
+
+def whole_theta(theta: Floats, mixing: Floats, shared: Floats) -> Floats:
+    """θ̂ of all features, the shared ones first: from m (B, w), W (B, w, s) and θ̂ of what is shared."""
+    return np.concatenate([shared, (theta - mixing @ shared).ravel()])
+
+
+def whole_metric(matrix: Floats, mixing: Floats, shared: Floats) -> Floats:
+    """METRIC of all features: from those of the blocks (B, w, w), W (B, w, s), and that of what is shared (s, s)."""
+    blocks, width, s = mixing.shape
+    spread = np.concatenate([np.eye(s), -mixing.reshape(blocks * width, s)])
+    metric: Floats = spread @ shared @ spread.T
+    for k in range(blocks):
+        own = slice(s + k * width, s + (k + 1) * width)
+        metric[own, own] += matrix[k]
+    return metric
+
+
+# --- the ways of blocks ---------------------------------------------------------------------------------------------
+
+
+@clear.of(Blocks)
+def _clear(ridge: Blocks) -> None:
+    clear_blocks(ridge)
+
+
+@with_penalty.of(Blocks)
+def _with_penalty(ridge: Blocks, penalty: float) -> Blocks:
+    return Blocks(
+        penalty,
+        ridge.matrix,
+        ridge.vector,
+        ridge.tally,
+        ridge.mixing,
+        with_penalty(ridge.shared, penalty),
+        ridge.known,
+        ridge.rest,
+        ridge.columns,
+        ridge.score,
+    )
+
+
+@absorb.of(Blocks)
+def _absorb(ridge: Blocks, x: Floats, r: float) -> None:
+    learn_row(ridge, x, r, 1.0)
+
+
+@observed.of(Blocks)
+def _observed(ridge: Blocks) -> int:
+    total = 0
+    for k in range(len(ridge.tally)):
+        total += ridge.tally[k, OBSERVED]
+    return total
+
+
+@trace_of_v.of(Blocks)
+def _trace_of_v(ridge: Blocks) -> float:
+    total = ridge.known[0]
+    for k in range(len(ridge.matrix)):
+        for i in range(len(ridge.columns)):
+            total += ridge.matrix[k, V, i, i]
+    return float(total)
+
+
+@admit.of(Blocks)
+def _admit(ridge: Blocks, rows: Floats, columns: Floats, limit: float) -> int:
+    return admit_rows(rows, len(ridge.matrix), limit)
+
+
+@table_of.of(Blocks)
+def _table_of(ridge: Blocks, rows: Floats, columns: Floats) -> Floats:
+    return rows
+
+
+@score_arms.of(Blocks)
+def _score_arms(ridge: Blocks, table: Floats, score: Floats) -> None:
+    score_rows(ridge, table, score)
+
+
+@forecast_arm.of(Blocks)
+def _forecast_arm(ridge: Blocks, table: Floats, i: int) -> tuple[float, float]:
+    return forecast_row(ridge, table[i])
+
+
+@theta_of.of(Blocks)
+def _theta_of(ridge: Blocks) -> Floats:
+    return whole_theta(ridge.vector[:, THETA], ridge.mixing, ridge.shared.vector[THETA])
+
+
+@metric_of.of(Blocks)
+def _metric_of(ridge: Blocks) -> Floats:
+    return whole_metric(ridge.matrix[:, METRIC], ridge.mixing, ridge.shared.matrix[METRIC])

@@ -1,0 +1,43 @@
+"""A choice among many fresh arms, in three steps: only the first and the last depend on the kind of state, so that what prunes
+is compiled once for all policies, and not at all for small sets."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from driftbandit.core.compile import bind
+from driftbandit.core.pruning import choose
+from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.types import Floats
+from driftbandit.policies._base.entry import open_rows, think_again
+
+LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples, to find a compiled entry by
+
+
+def decide_many(state: Any) -> Callable[..., int]:
+    """What does as ``decide_rows`` with a state of this kind."""
+    begin_with = bind(open_rows, state, 0, LUCK, 0, SQUARE, 1.0, SQUARE)
+    choose_one = bind(choose, LINE, SQUARE, 1.0, SQUARE, SQUARE, 1.0)
+    confirm = bind(think_again, state, SQUARE, SQUARE, 0, LUCK, 0)
+
+    def decide(
+        state: Any,
+        t: int,
+        luck: Floats,
+        place: int,
+        rows: Floats,
+        longest: float,
+        columns: Floats,
+        score: Floats,
+        x: Floats,
+    ) -> int:
+        beta = begin_with(state, t, luck, place, rows, longest, columns)
+        if beta == -1.0:
+            return -1
+        theta, metric = state.ridge.vector[THETA], state.ridge.matrix[METRIC]
+        arm = confirm(state, columns, score, choose_one(theta, metric, beta, columns, score, luck[place, 0]), luck, place)
+        x[:] = rows[arm]
+        return arm
+
+    return decide

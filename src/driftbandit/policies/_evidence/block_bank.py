@@ -1,0 +1,436 @@
+"""A bank whose estimators fall into blocks: a reward touches one block of each, as in core/blocks.py.
+
+All blocks of an estimator fade together, so what is left of V and b is one factor for all of them, kept beside them: fading
+costs no more than the block whose turn it is to be given back what λI loses.
+
+Dimensions: K estimators, B blocks of w features, s shared ones.
+"""
+
+import math
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftbandit.core.blocks import (
+    Blocks,
+    admit_rows,
+    clear_blocks,
+    forecast_row,
+    learn_row,
+    whole_metric,
+    whole_theta,
+)
+from driftbandit.core.compile import kernel
+from driftbandit.core.linalg import times
+from driftbandit.core.ridge import (
+    METRIC,
+    STEPS,
+    THETA,
+    B,
+    Ridge,
+    V,
+    admit,
+    clear,
+    forecast_arm,
+    metric_of,
+    score_arms,
+    table_of,
+    theta_of,
+)
+from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._evidence.bank import (
+    LAPSE,
+    LEARNT,
+    PENALTY,
+    SETTLE,
+    Bank,
+    describe,
+    duplicate,
+    empty,
+    foresee,
+    length2,
+    new_bank,
+    play,
+    size,
+    summary,
+    trace,
+)
+
+FAINT = 1e-30  # of V and b so little is left that they are scaled anew, long before digits are lost
+NONE = -1  # no estimator is followed
+RECOUNT = 4096  # rewards
+
+# As a Bank, but matrix (K + 1, B, 2, w, w), vector (K + 1, B, 3, w), tally (K + 1, B, 2), arms and x with the number of
+# their block. And mixing, shared_matrix, shared_vector, shared_tally, known, rest: of each estimator as in Blocks; unit:
+# scratch, an arm; left (K + 1,): V, b and METRIC⁻¹ are this times what is kept; gram (s, s), moment (s,): ΣWᵀW and ΣWᵀm of
+# the estimator ``followed`` (1,), so that ‖θ̂‖² and the trace of METRIC need no look at every block.
+OWN = (
+    "mixing",
+    "shared_matrix",
+    "shared_vector",
+    "shared_tally",
+    "shared_columns",
+    "known",
+    "rest",
+    "unit",
+    "left",
+    "gram",
+    "moment",
+    "followed",
+)
+BlockBank: Any = namedtuple("BlockBank", (*Bank._fields, *OWN))  # type: ignore[misc]
+
+
+class Played(NamedTuple):
+    """What is played: θ̂ of one estimator, and METRIC of one that may be another, where they are in the bank."""
+
+    bank: Any
+    which: Ints  # (2,): the one, the other
+
+
+def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int], noise: float | None) -> Any:
+    plain = new_bank(1, False, memories, noise)  # for what is the same
+    dim, estimators = shared + blocks * width, len(plain.keep) + 1
+    ring = max(128, SETTLE * dim)
+    shapes = {
+        "matrix": (estimators, blocks, 2, width, width),
+        "vector": (estimators, blocks, 3, width),
+        "mixing": (estimators, blocks, width, shared),
+        "shared_matrix": (estimators, 2, shared, shared),
+        "shared_vector": (estimators, 3, shared),
+        "shared_columns": (shared, 0),
+        "known": (estimators, 1),
+        "rest": (shared,),
+        "gram": (shared, shared),
+        "moment": (shared,),
+        "columns": (width, 0),
+        "squares": (ring, estimators - 1),
+        "logs": (ring, estimators - 1),
+        "taken": (ring,),
+        "arms": (ring, 1 + shared + width),
+        "rewards": (ring,),
+        "x": (1 + shared + width,),
+        "unit": (1 + shared + width,),
+    }
+    counts = {
+        "tally": (estimators, blocks, 2),
+        "shared_tally": (estimators, 2),
+        "followed": (1,),
+        "decided": (ring,),
+        "newest": (ring,),
+    }
+    arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
+    arrays |= {name: np.zeros(shape, np.int64) for name, shape in counts.items()}
+    arrays["followed"][0] = NONE
+    return BlockBank(**{**plain._asdict(), "features": dim, **arrays, "left": np.ones(estimators)})
+
+
+def played_of(bank: Any) -> Played:
+    return Played(bank, np.zeros(2, np.int64))
+
+
+@kernel
+def estimator(bank: Any, k: int) -> Blocks:
+    penalty, columns = bank.scale[PENALTY], bank.columns
+    shared = Ridge(penalty, bank.shared_matrix[k], bank.shared_vector[k], bank.shared_columns, bank.score, bank.shared_tally[k])
+    return Blocks(
+        penalty,
+        bank.matrix[k],
+        bank.vector[k],
+        bank.tally[k],
+        bank.mixing[k],
+        shared,
+        bank.known[k],
+        bank.rest,
+        columns,
+        bank.score,
+    )
+
+
+@kernel
+def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    """As ``predict_and_learn``: forgetting gives back λI along axes in turn, as if an arm along each had brought 0.
+
+    One call in a loop for these arms and the one played, since its code is long to compile.
+    """
+    blocks, left, axes, weight = estimator(bank, place), bank.left, 0, 0.0
+    if bank.keep[k] < 1.0 and n % bank.turns[k] == 0:
+        features, lost = bank.features, 1.0 - bank.keep[k]
+        left[place] *= bank.keep[k]
+        if left[place] < FAINT:
+            scale_anew(blocks, left[place])
+            left[place] = 1.0
+        axes = math.ceil(features * lost / LAPSE)
+        weight = features * lost * bank.scale[PENALTY] / axes
+    mean = square = 0.0
+    row, reward, first = bank.unit, 0.0, n // max(bank.turns[k], 1) * axes
+    for i in range(axes + 1):
+        if i < axes:
+            point(row, (first + i) % bank.features, len(bank.rest))
+        else:
+            row, reward, weight = x, r, 1.0
+        watched = len(bank.rest) > 0 and place == bank.followed[0]
+        for sign in (-1.0, 1.0):
+            if sign > 0.0:
+                steps, shared_steps = blocks.tally[int(row[0]), STEPS], blocks.shared.tally[STEPS]
+                mean, square = learn_row(blocks, row, reward, weight / left[place])
+                if i < axes:  # what is given back is no reason to solve afresh
+                    blocks.tally[int(row[0]), STEPS], blocks.shared.tally[STEPS] = steps, shared_steps
+            if watched:
+                count_block(blocks.mixing[int(row[0])], blocks.vector[int(row[0]), THETA], sign, bank.gram, bank.moment)
+    return r - mean, 1.0 + square / left[place]
+
+
+@kernel
+def point(row: Floats, axis: int, s: int) -> None:
+    """The arm of length 1 along an axis."""
+    width = len(row) - 1 - s
+    row[:] = 0.0
+    if axis < s:
+        row[1 + axis] = 1.0
+    else:
+        row[0] = (axis - s) // width
+        row[1 + s + (axis - s) % width] = 1.0
+
+
+@kernel
+def scale_anew(blocks: Blocks, left: float) -> None:
+    for part in range(len(blocks.matrix) + 1):
+        matrix, vector = blocks.shared.matrix, blocks.shared.vector
+        if part < len(blocks.matrix):
+            matrix, vector = blocks.matrix[part], blocks.vector[part]
+        for i in range(vector.shape[1]):
+            vector[B, i] *= left
+            for j in range(vector.shape[1]):
+                matrix[V, i, j] *= left
+                matrix[METRIC, i, j] /= left
+    blocks.known[0] *= left
+
+
+# --- ΣWᵀW and ΣWᵀm of the estimator that is followed ------------------------------------------------------------------
+
+
+@kernel
+def follow(bank: Any, k: int) -> None:
+    """Sum up from all blocks, unless this was done already, and not so long ago that rounding would show."""
+    if bank.followed[0] != k or bank.clock[LEARNT] % RECOUNT == 0:
+        bank.gram[:] = 0.0
+        bank.moment[:] = 0.0
+        for block in range(bank.matrix.shape[1]):
+            count_block(bank.mixing[k, block], bank.vector[k, block, THETA], 1.0, bank.gram, bank.moment)
+        bank.followed[0] = k
+
+
+@kernel
+def count_block(mixing: Floats, theta: Floats, sign: float, gram: Floats, moment: Floats) -> None:
+    for i in range(len(theta)):
+        row = mixing[i]
+        for j in range(len(row)):
+            target, a = gram[j], sign * row[j]
+            moment[j] += a * theta[i]
+            for m in range(len(row)):
+                target[m] += a * row[m]
+
+
+@kernel
+def summary_of_blocks(bank: Any, k: int) -> tuple[float, float]:
+    """‖θ̂‖² and the trace of METRIC: θ̂ of a block is m − W·θ̂ of what is shared, and its part of METRIC is its own + W·S⁻¹·Wᵀ."""
+    theta, metric = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC]
+    signal = unknown = 0.0
+    for block in range(bank.matrix.shape[1]):
+        own, matrix = bank.vector[k, block, THETA], bank.matrix[k, block, METRIC]
+        for i in range(len(own)):
+            signal += own[i] * own[i]
+            unknown += matrix[i, i]
+    if len(theta) > 0:
+        follow(bank, k)
+    for i in range(len(theta)):
+        signal += theta[i] * (theta[i] - 2.0 * bank.moment[i])
+        unknown += metric[i, i]
+        for j in range(len(theta)):
+            signal += theta[i] * bank.gram[i, j] * theta[j]
+            unknown += metric[i, j] * bank.gram[i, j]
+    return signal, unknown / bank.left[k]
+
+
+@kernel
+def trace_of_blocks(bank: Any, k: int, which: int) -> float:
+    if which == METRIC:
+        return summary_of_blocks(bank, k)[1]
+    total = bank.known[k, 0]
+    for block in range(bank.matrix.shape[1]):
+        for i in range(len(bank.columns)):
+            total += bank.matrix[k, block, V, i, i]
+    return float(total * bank.left[k])
+
+
+@kernel
+def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+    s, width = len(bank.rest), len(bank.columns)
+    shared, metric, left = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC], bank.left[k]
+    for i in range(s):
+        theta[i], widths[i] = shared[i], radius * math.sqrt(max(metric[i, i] / left, 0.0))
+    for block in range(bank.matrix.shape[1]):
+        for i in range(width):
+            at, row = s + block * width + i, bank.mixing[k, block, i]
+            mean, square = bank.vector[k, block, THETA, i], bank.matrix[k, block, METRIC, i, i]
+            times(metric, row, bank.rest)
+            for j in range(s):
+                mean -= row[j] * shared[j]
+                square += row[j] * bank.rest[j]
+            theta[at], widths[at] = mean, radius * math.sqrt(max(square / left, 0.0))
+
+
+@kernel
+def empty_blocks(bank: Any, k: int) -> None:
+    clear_blocks(estimator(bank, k))
+    bank.left[k] = 1.0
+    if bank.followed[0] == k:
+        bank.followed[0] = NONE
+
+
+@kernel
+def duplicate_blocks(bank: Any, source: int, target: int) -> None:
+    bank.left[target], bank.known[target, 0] = bank.left[source], bank.known[source, 0]
+    for block in range(bank.matrix.shape[1]):
+        copy_ridge(
+            bank.matrix[source, block], bank.vector[source, block], bank.matrix[target, block], bank.vector[target, block]
+        )
+        bank.tally[target, block, STEPS] = bank.tally[source, block, STEPS]
+        for i in range(len(bank.columns)):
+            for j in range(len(bank.rest)):
+                bank.mixing[target, block, i, j] = bank.mixing[source, block, i, j]
+    copy_ridge(bank.shared_matrix[source], bank.shared_vector[source], bank.shared_matrix[target], bank.shared_vector[target])
+    bank.shared_tally[target, STEPS] = bank.shared_tally[source, STEPS]
+    if bank.followed[0] == target:
+        bank.followed[0] = NONE
+
+
+@kernel
+def copy_ridge(matrix: Floats, vector: Floats, to_matrix: Floats, to_vector: Floats) -> None:
+    for i in range(vector.shape[1]):
+        for row in range(3):
+            to_vector[row, i] = vector[row, i]
+        for row in range(2):
+            for j in range(vector.shape[1]):
+                to_matrix[row, i, j] = matrix[row, i, j]
+
+
+@kernel
+def forecast_played(played: Played, row: Floats) -> tuple[float, float]:
+    bank, main, other = played.bank, played.which[0], played.which[1]
+    mean, square = forecast_row(estimator(bank, main), row)
+    if other != main:
+        _, square = forecast_row(estimator(bank, other), row)
+    return mean, square / bank.left[other]
+
+
+@kernel
+def score_played(played: Played, rows: Floats, score: Floats) -> None:
+    for i in range(len(rows)):
+        score[0, i], score[1, i] = forecast_played(played, rows[i])
+
+
+@kernel
+def forget_played(bank: Any) -> None:
+    """Until a reward has been learnt, nothing is known and all arms tie."""
+    bank.matrix[:] = 0.0
+    bank.vector[:] = 0.0
+    bank.mixing[:] = 0.0
+    bank.shared_matrix[:] = 0.0
+    bank.shared_vector[:] = 0.0
+    bank.left[:] = 1.0
+    bank.followed[0] = NONE
+
+
+# --- the ways of a bank in blocks, and of what is played of it ------------------------------------------------------
+
+
+@size.of(BlockBank)
+def _size(bank: Any) -> int:
+    return int(bank.features)
+
+
+@foresee.of(BlockBank)
+def _foresee(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    return predict_and_learn_row(bank, place, k, n, x, r)
+
+
+@empty.of(BlockBank)
+def _empty(bank: Any, k: int) -> None:
+    empty_blocks(bank, k)
+
+
+@duplicate.of(BlockBank)
+def _duplicate(bank: Any, source: int, target: int) -> None:
+    duplicate_blocks(bank, source, target)
+
+
+@length2.of(BlockBank)
+def _length2(bank: Any, x: Floats) -> float:
+    total = 0.0
+    for i in range(1, len(x)):
+        total += x[i] * x[i]
+    return total
+
+
+@trace.of(BlockBank)
+def _trace(bank: Any, k: int, which: int, count: int) -> float:
+    return trace_of_blocks(bank, k, which)
+
+
+@summary.of(BlockBank)
+def _summary(bank: Any, k: int) -> tuple[float, float, float]:
+    signal, unknown = summary_of_blocks(bank, k)
+    return signal, unknown, length2(bank, bank.x)
+
+
+@describe.of(BlockBank)
+def _describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+    describe_blocks(bank, k, radius, theta, widths)
+
+
+@play.of(Played)
+def _play(ridge: Played, bank: Any, main: int, played: int) -> None:
+    ridge.which[0], ridge.which[1] = main, played
+
+
+@clear.of(Played)
+def _clear(ridge: Played) -> None:
+    forget_played(ridge.bank)
+
+
+@admit.of(Played)
+def _admit(ridge: Played, rows: Floats, columns: Floats, limit: float) -> int:
+    return admit_rows(rows, ridge.bank.matrix.shape[1], limit)
+
+
+@table_of.of(Played)
+def _table_of(ridge: Played, rows: Floats, columns: Floats) -> Floats:
+    return rows
+
+
+@score_arms.of(Played)
+def _score_arms(ridge: Played, table: Floats, score: Floats) -> None:
+    score_played(ridge, table, score)
+
+
+@forecast_arm.of(Played)
+def _forecast_arm(ridge: Played, table: Floats, i: int) -> tuple[float, float]:
+    return forecast_played(ridge, table[i])
+
+
+@theta_of.of(Played)
+def _theta_of(ridge: Played) -> Floats:
+    bank, main = ridge.bank, ridge.which[0]
+    return whole_theta(bank.vector[main, :, THETA], bank.mixing[main], bank.shared_vector[main, THETA])
+
+
+@metric_of.of(Played)
+def _metric_of(ridge: Played) -> Floats:
+    bank, other = ridge.bank, ridge.which[1]
+    metric: Floats = whole_metric(bank.matrix[other, :, METRIC], bank.mixing[other], bank.shared_matrix[other, METRIC])
+    metric /= bank.left[other]
+    return metric

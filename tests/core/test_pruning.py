@@ -1,0 +1,184 @@
+"""Score only what can win: the same choice, to the last bit, as when every arm is scored."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common import rounds, unit_rows
+from driftbandit import AdaptiveUCB, Policy, StaticUCB
+from driftbandit.core import pruning
+from driftbandit.core.choice import MANY, TIE, appraise, pick
+from driftbandit.core.forms import add_forms
+from driftbandit.core.linalg import aligned, turn
+from driftbandit.core.pruning import ROWS, bound_by_length, bound_in_single, choose, new_score, padded, rule_out, settle
+from driftbandit.core.types import Floats
+from naive import twin_of
+
+Setting = tuple[Floats, Floats, Floats]  # θ̂, the metric, the arms as columns
+BETAS = [0.0, 1e-12, 0.01, 0.3, 3.0, 1e3]
+
+
+@pytest.fixture(autouse=True)
+def _prune_small_sets_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "LARGE", 1)
+
+
+def state(rng: np.random.Generator, dim: int, seen: int) -> tuple[Floats, Floats]:
+    """θ̂ and V⁻¹ after so many observations, some directions far better known than others."""
+    rows = rng.standard_normal((seen, dim)) * 10.0 ** rng.uniform(-2, 1, dim)
+    metric = np.linalg.inv(np.eye(dim) * 10.0 ** rng.uniform(-3, 1) + rows.T @ rows)
+    return metric @ rows.T @ rng.standard_normal(seen), (metric + metric.T) / 2
+
+
+def arms_of(rng: np.random.Generator, kind: str, dim: int, n: int) -> Floats:
+    rows = unit_rows(rng, n, dim)
+    match kind:
+        case "short":
+            rows *= rng.random((n, 1))
+        case "sparse":
+            rows *= rng.random((n, dim)) < 0.2
+        case "equal":
+            rows[:] = rows[0]
+        case "repeated":
+            rows = rows[rng.integers(0, max(n // 3, 1), n)]
+        case "zero":
+            rows[rng.random(n) < 0.7] = 0.0
+        case "all zero":
+            rows[:] = 0.0
+        case "near ties":
+            rows = rows[0] * (1.0 + TIE * rng.uniform(-2, 2, (n, 1)))
+        case "huge":
+            rows *= 1e120
+        case "tiny":
+            rows *= 1e-160
+        case "uneven":
+            rows *= 10.0 ** rng.uniform(-40, 0, (n, 1))
+    return np.ascontiguousarray(rows.T)
+
+
+KINDS = ["unit", "short", "sparse", "equal", "repeated", "zero", "all zero", "near ties", "huge", "tiny", "uneven"]
+
+
+def scored_in_full(theta: Floats, metric: Floats, beta: float, columns: Floats, u: float) -> tuple[int, Floats]:
+    score = np.empty((ROWS, columns.shape[1]))
+    appraise(theta, metric, columns, score)
+    return pick(score, beta, u), score
+
+
+@settings(max_examples=rounds(400, 40), deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 13), st.integers(1, 70), st.sampled_from(KINDS), st.sampled_from(BETAS))
+def test_the_choice_is_that_of_all_scores(seed: int, dim: int, n: int, kind: str, beta: float) -> None:
+    rng = np.random.default_rng(seed)
+    theta, metric = state(rng, dim, int(rng.integers(0, 4 * dim)))
+    columns, u = arms_of(rng, kind, dim, n), rng.random()
+    expected, full = scored_in_full(theta, metric, beta, columns, u)
+    score = new_score(dim, n)
+    score[:] = np.nan
+    arm = choose(theta, metric, beta, columns, score, u)
+    assert arm == expected
+    assert (score[:ROWS, arm] == full[:, arm]).all()
+    assert (score[0] == full[0]).all()
+    assert (score[1] >= full[1]).all()
+    assert (score[2] >= full[2]).all()
+    other = int(rng.integers(n))
+    settle(other, theta, metric, beta, columns, score)
+    assert (score[:ROWS, other] == full[:, other]).all()
+
+
+@pytest.mark.parametrize("kind", ["unit", "short", "sparse"])
+def test_float32_rules_out_nearly_all_and_no_winner(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    dim, n = rounds(60, 12), rounds(1000, 200)
+    for _ in range(rounds(20, 3)):
+        theta, metric = state(rng, dim, 3 * dim)
+        columns = arms_of(rng, kind, dim, n)
+        _, full = scored_in_full(theta, metric, 2.0, columns, 0.5)
+        score = new_score(dim, n)
+        room = score.reshape(-1)[padded(ROWS * n) :]
+        c, unit = bound_by_length(theta, metric, columns, score, room)
+        assert (score[1] >= full[1]).all()
+        edge, _, left = rule_out(theta, metric, 2.0, columns, score, room)
+        bound_in_single(metric, c, unit, columns, score, edge, left, room)
+        assert (score[1] >= full[1]).all()
+        assert rule_out(theta, metric, 2.0, columns, score, room)[2] <= 5
+
+
+def test_a_size_that_only_a_loser_sets_still_decides_who_ties() -> None:
+    """Two arms apart by more than a tie of their own size, by less than one of the long, hopeless arm's."""
+    theta, metric = np.array([1.0, 0.0]), np.eye(2)
+    columns = np.zeros((2, 40))
+    columns[0] = -1.0
+    columns[0, :2] = 1e-3, 1e-3 - 0.5 * TIE
+    for u, expected in (0.2, 0), (0.7, 1):
+        assert scored_in_full(theta, metric, 0.0, columns, u)[0] == expected
+        assert choose(theta, metric, 0.0, columns, new_score(2, 40), u) == expected
+
+
+def setting(dim: int, n: int) -> Setting:
+    rng = np.random.default_rng(dim)
+    return *state(rng, dim, 3 * dim), arms_of(rng, "unit", dim, n)
+
+
+@pytest.mark.parametrize("dim", [16, 17, 18, 19])
+def test_many_columns_at_once_have_the_bits_of_few(dim: int) -> None:
+    theta, metric, columns = setting(dim, MANY + 5)
+    many, few = np.empty((3, MANY + 5)), np.empty((3, 5))
+    appraise(theta, metric, columns, many)
+    for first in range(0, MANY, rounds(5, 60)):
+        appraise(theta, metric, np.ascontiguousarray(columns[:, first : first + 5]), few)
+        assert (many[:2, first : first + 5] == few[:2]).all()
+
+
+def test_forms_in_float32_miss_by_its_rounding_only() -> None:
+    _, metric, columns = setting(11, 50)
+    square = np.zeros(50, np.float32)
+    add_forms(square, metric.astype(np.float32), columns.astype(np.float32), np.empty(4 * 16, np.float32))
+    exact = np.einsum("ji,jk,ki->i", columns, metric, columns)
+    assert square == pytest.approx(exact, abs=1e-5 * np.abs(metric).sum(0).max())
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 9])
+def test_turning_rows_refuses_a_long_one_wherever_it_is(n: int) -> None:
+    rows = unit_rows(np.random.default_rng(0), n, 5)
+    columns = aligned(5, n)
+    assert turn(rows, columns, 1.001)
+    assert (columns == rows.T).all()
+    for i in range(n):
+        for wrong in 2.0, math.inf, math.nan:
+            bad = rows.copy()
+            bad[i, 3] = wrong
+            assert not turn(bad, columns, 1.001)
+
+
+@pytest.mark.parametrize("make", [lambda: StaticUCB(6, noise=0.1), lambda: StaticUCB(6, noise=0.1, width=0.05)])
+def test_a_policy_that_prunes_plays_as_its_naive_twin(make: Callable[[], Policy]) -> None:
+    rng, policy = np.random.default_rng(0), make()
+    twin, theta = twin_of(make()), unit_rows(np.random.default_rng(1), 1, 6)[0]
+    for t in range(rounds(300, 60)):
+        rows = unit_rows(rng, 50, 6)
+        decision = policy.select(rows)
+        assert decision.index == twin.select(rows)
+        reward = float(decision.arm @ theta) + 0.1 * rng.standard_normal()
+        policy.update(decision, reward)
+        twin.update(t, reward)
+
+
+def test_second_thoughts_are_the_same_with_pruning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AdaptiveUCB compares the archive's choice with its own: both are scored exactly."""
+
+    def play(large: int) -> list[int | None]:
+        monkeypatch.setattr(pruning, "LARGE", large)
+        rng, policy, played = np.random.default_rng(0), AdaptiveUCB(3, seed=5), list[int | None]()
+        for t in range(rounds(3000, 400)):
+            rows = unit_rows(rng, 20, 3)
+            decision = policy.select(rows)
+            sign = 1.0 if t // rounds(300, 80) % 2 else -1.0
+            policy.update(decision, sign * float(decision.arm[0]) + 0.1 * rng.standard_normal())
+            played.append(decision.index)
+        return played
+
+    assert play(1) == play(10**9)
