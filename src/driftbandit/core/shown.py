@@ -27,12 +27,13 @@ class Html(str):
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """The first cell of a row names it; a table of many rows is cut short, and says so."""
-    body = list(rows)
+    every = list(rows)
     lines = [line("th", headings)] if headings else []
-    lines += [line("td", row) for row in body[:MOST_ROWS]]
-    if len(body) > MOST_ROWS:
-        lines.append(line("td", [f"… {len(body) - MOST_ROWS:,} more"]))
-    return f"<table><caption style="{CAPTION}">{escape(caption)}</caption>{''.join(lines)}</table>"
+    lines += [line("td", row) for row in every[:MOST_ROWS]]
+    if len(every) > MOST_ROWS:
+        lines.append(line("td", [f"… {len(every) - MOST_ROWS:,} more"]))
+    body = "".join(lines)
+    return f'<table><caption style="{CAPTION}">{escape(caption)}</caption>{body}</table>'
 
 
 def line(tag: str, cells: Sequence[object]) -> str:
