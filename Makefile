@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests docs soak reproduce bench bench-live peers shop clean
+.PHONY: install test lint tests docs soak coverage reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -33,6 +33,11 @@ soak: install
 docs: install
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --quiet --jobs 2 docs docs/_build/html
 
+# Of the tests without the compiler, since no one can look into machine code; the least that is accepted stands in pyproject.toml.
+coverage: export OPENBLAS_NUM_THREADS = 1
+coverage: install
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled' --cov --cov-report=term
+
 reproduce: install
 	$(BIN)/driftbandit reproduce
 
@@ -62,4 +67,4 @@ shop: .venv-peers/installed
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis dist docs/_build
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist docs/_build

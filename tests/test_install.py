@@ -5,12 +5,14 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 from pathlib import Path
 
 import pytest
 
+from driftbandit import __version__
 from driftbandit.core.extras import EXTRAS, needed_for
 
 ROOT = Path(__file__).parent.parent
@@ -70,9 +72,38 @@ def clean_environment(folder: Path) -> Path:
     tried = run(python, "-m", "pip", "download", "--no-deps", "--dest", folder / "tried", "lazy-loader")
     if tried.returncode:
         pytest.skip(f"pip reaches no package registry from here: {tried.stderr.strip().splitlines()[-1]}")
-    installed = run(python, "-m", "pip", "install", "--quiet", ROOT)
+    sdist, wheel = built(folder, python)
+    installed = run(python, "-m", "pip", "install", "--quiet", wheel)
     assert installed.returncode == 0, installed.stderr
+    the_source_installs_the_same(python, sdist, folder / "from source")
     return python
+
+
+def built(folder: Path, python: Path) -> tuple[Path, Path]:
+    """The source archive, and the wheel made from it, by tools that stay outside the environment."""
+    tools, dist = folder / "tools", folder / "dist"
+    installed: list[str | Path] = ["pip", "install", "--quiet", "--target", tools, "build"]
+    for command in (installed, ["build", "--outdir", dist, ROOT]):
+        done = run(python, "-m", *command, PYTHONPATH=str(tools))
+        assert done.returncode == 0, done.stderr
+    (sdist,), (wheel,) = dist.glob("*.tar.gz"), dist.glob("*.whl")
+    assert sdist.name == f"driftbandit-{__version__}.tar.gz"
+    assert wheel.name == f"driftbandit-{__version__}-py3-none-any.whl"
+    with tarfile.open(sdist) as archive:
+        kept = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "Makefile", "tests/naive.py", "pyproject.toml"} <= kept
+    assert not [name for name in kept if name.startswith((".venv", "out/", "dist/", ".git/"))]
+    return sdist, wheel
+
+
+def the_source_installs_the_same(python: Path, sdist: Path, folder: Path) -> None:
+    done = run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--target", folder, sdist)
+    assert done.returncode == 0, done.stderr
+    package = ROOT / "src" / "driftbandit"
+    wanted = {file.relative_to(package) for file in package.rglob("*") if file.is_file() and file.suffix != ".pyc"}
+    assert {
+        file.relative_to(folder / "driftbandit") for file in (folder / "driftbandit").rglob("*") if file.is_file()
+    } == wanted
 
 
 def plays_the_first_example(python: Path) -> None:
@@ -105,6 +136,9 @@ def the_command_helps_and_says_what_it_needs(python: Path) -> None:
     assert "reproduce" in run(command, "--help").stdout
     assert "contenders" in run(command, "suite", "--help").stdout
     assert "[worlds." in run(command, "example").stdout
+    found = run(command, "doctor", NUMBA_DISABLE_JIT="1")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "pip install 'driftbandit[lab]'" in found.stdout
     done = run(command, "verify")
     assert (done.returncode, done.stdout) == (2, "")
     wanted = "driftbandit: the command 'verify' needs rich, which is not installed: pip install 'driftbandit[lab]'\n"

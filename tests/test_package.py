@@ -106,10 +106,13 @@ def test_reproduce_writes_the_whole_report(tmp_path: Path, capsys: pytest.Captur
         assert name in printed
     assert sum(printed.count(word) for word in ("holds", "fails", "undecided")) >= 11
     page = (out / "index.html").read_text()
-    for figure in ("regret", "factor", "time", "memory", "restarts", "choices", "sigma", "bound"):
+    for figure in ("regret", "untold", "factor", "time", "memory", "restarts", "choices", "sigma", "bound"):
         assert (out / f"{figure}.png").stat().st_size > 10_000
         assert (out / f"{figure}.svg").exists()
     assert "slightly better than WindowUCB" in page
+    assert (
+        page.index("What the paper left open") < page.index("AdaptiveUCB is better than those told") < page.index("The factor")
+    )
     assert "://" not in page
     table = pl.read_parquet(out / "table.parquet")
     assert table.height == 11 * 2 * 200

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from driftbandit import __version__
 from driftbandit.cli.characters import encodable, spelt
 from driftbandit.cli.screen import print_grid, print_verdicts
 from driftbandit.report.tables import Grid, Verdict
@@ -96,4 +97,4 @@ def test_ctrl_c_is_answered_in_one_line(tmp_path: Path) -> None:
 
 
 def test_the_module_is_the_command() -> None:
-    assert printed(["--version"]) == b"driftbandit 0.1.0\n"
+    assert printed(["--version"]).decode() == f"driftbandit {__version__}\n"

@@ -1,16 +1,19 @@
 """The paper's settings: the orderings of its Results paragraph, at full length, over 20 seeds."""
 
 import math
+import tomllib
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 import pytest
 
+from driftbandit.cli import main
 from driftbandit.core.types import Floats
-from driftbandit.paper.claims import beats, cost_claims, regret_claims
-from driftbandit.paper.settings import NOISE, experiment
+from driftbandit.paper.claims import beats, cost_claims, open_claims, regret_claims
+from driftbandit.paper.settings import NOISE, WORLDS, experiment
 from driftbandit.studies.settings import make_policy, make_world
+from driftbandit.studies.study import Study
 
 
 @pytest.mark.compiled
@@ -94,3 +97,50 @@ def test_the_settings_are_the_papers() -> None:
         restart = next(v for v in study.policy_variants if v.name == "RestartUCB")
         assert make_policy(restart.where, restart.settings, world, 0).state.clock[2] == memory
         assert len(study.policy_variants) == (6 if name == "abrupt" else 5)
+
+
+def test_the_example_is_the_papers_experiment_with_the_same_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["example", "paper"]) == 0
+    settings = tomllib.loads(capsys.readouterr().out)
+    printed = Study.from_dict(settings)
+    for name in WORLDS:
+        paper = experiment(name)
+        for key in ("horizon", "replicates", "seed", "checkpoints"):
+            assert getattr(printed, key) == getattr(paper, key)
+        assert printed.worlds[name] == paper.worlds[name]
+        assert paper.policies.items() <= printed.policies.items()
+    short = Study.from_dict({**settings, "horizon": 250, "replicates": 2}).run()
+    for name in WORLDS:
+        ours = experiment(name, horizon=250, repetitions=2).run().table()
+        theirs = short.table().join(
+            ours.select("world", "policy", "replicate", "round"), on=["world", "policy", "replicate", "round"]
+        )
+        assert theirs.height == ours.height
+        order = ["world", "policy", "replicate", "round", "regret"]
+        assert theirs.select(order).sort(order).equals(ours.select(order).sort(order))
+
+
+def test_policies_told_nothing_are_told_nothing() -> None:
+    study = experiment("abrupt", contenders=["AdaptiveUCB", "DetectUCB"])
+    (variant,) = study.world_variants
+    world = make_world(variant.where, variant.settings, study.seed)
+    for policy in study.policy_variants:
+        assert repr(make_policy(policy.where, policy.settings, world, 0)) == f"{policy.name}(dim=2)"
+
+
+def test_what_the_paper_left_open_is_judged_in_both_worlds() -> None:
+    means = {
+        "RestartUCB": 900.0,
+        "WindowUCB": 500,
+        "WeightUCB": 700,
+        "BanditOverBandit": 5000,
+        "AdaptiveUCB": 100,
+        "DetectUCB": 600,
+    }
+    rows = [(name, k, mean + k) for name, mean in means.items() for k in range(3)]
+    frame = pl.DataFrame(rows, schema=["policy", "replicate", "regret"], orient="row")
+    words = {verdict.statement: verdict.word for verdict in open_claims(frame, frame)}
+    for world in ("Abrupt", "Gradual"):
+        assert words[f"{world}: AdaptiveUCB is better than those told the path length"] == "holds"
+        assert words[f"{world}: DetectUCB is better than those told the path length"] == "fails"
+        assert words[f"{world}: both are better than BanditOverBandit"] == "holds"

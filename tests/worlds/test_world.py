@@ -48,6 +48,7 @@ from driftbandit import (
     World,
     axes,
 )
+from driftbandit.worlds.drift import Drift
 from driftbandit.worlds.reward import MOST, draw_reward, mean_reward, poisson
 
 T = rounds(20_000, 5_000)
@@ -74,6 +75,10 @@ DRIFTS: dict[str, Any] = {
 
 def path_of(world: World, replicate: int = 0, block: int = 4096) -> Any:
     return np.concatenate([rounds.theta for rounds in world.deal(replicate, block)])
+
+
+def test_every_drift_is_put_to_the_test() -> None:
+    assert set(Drift.kinds().values()) <= {type(drift) for drift in DRIFTS.values()}
 
 
 @pytest.mark.parametrize("name", DRIFTS)

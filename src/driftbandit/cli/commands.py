@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from driftbandit import __version__
 from driftbandit.cli.characters import spell_out
+from driftbandit.cli.completion import add_completion
+from driftbandit.cli.doctor import add_doctor
 from driftbandit.cli.journal import add_journal
 from driftbandit.cli.live import add_serve
 from driftbandit.cli.paper import add_reproduce, add_verify
@@ -20,10 +22,10 @@ from driftbandit.core.extras import needed_for
 
 def run(arguments: Sequence[str] | None) -> int:
     spell_out()
-    chosen = parser().parse_args(arguments)
     if "" not in sys.path:
         sys.path.append("")  # a policy of one's own may be a file in the current directory
     try:
+        chosen = parser().parse_args(arguments)
         with needed_for(f"the command {chosen.command!r}"):
             return int(chosen.run(chosen) or 0)
     except (ValueError, OSError, ModuleNotFoundError, sqlite3.DatabaseError) as error:
@@ -38,10 +40,11 @@ def parser() -> argparse.ArgumentParser:
         epilog="Start with `driftbandit reproduce --quick`: a smaller version of the paper's experiment, in seconds.",
     )
     top.add_argument("--version", action="version", version=f"driftbandit {__version__}")
+    add_completion(top)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for add in (
         *(add_reproduce, add_verify, add_compare, add_suite, add_flights, add_replay, add_shop, add_example),
-        *(add_serve, add_token, add_journal),
+        *(add_serve, add_token, add_journal, add_doctor),
     ):
         add(commands)
     return top

@@ -34,6 +34,7 @@ def reproduce(chosen: argparse.Namespace) -> None:
 
     from driftbandit.cli.screen import print_grid, print_verdicts, run_studies
     from driftbandit.paper.reproduce import judge, studies, write_folder
+    from driftbandit.paper.settings import WORLDS
     from driftbandit.studies.summary import summaries
 
     console = Console()
@@ -42,9 +43,9 @@ def reproduce(chosen: argparse.Namespace) -> None:
     horizon = chosen.horizon or (20_000 if chosen.quick else 50_000)
     done = studies(horizon, chosen.repetitions or (5 if chosen.quick else 50), chosen.seed)
     if chosen.claims_only:
-        done = {name: study for name, study in done.items() if "factor" not in name}
+        done = {name: done[name] for name in WORLDS}
     run_studies(console, done, folder, chosen)
-    for name in ("abrupt", "gradual"):
+    for name in WORLDS:
         for grid in summaries(done[name]):
             print_grid(console, grid)
     verdicts = judge(done)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console, JustifyMethod
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from driftbandit.cli.characters import encodable
+from driftbandit.core.progress import progress_bar as progress_bar
 from driftbandit.report.tables import Grid, Verdict
 
 if TYPE_CHECKING:
@@ -45,11 +45,6 @@ def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, cho
         else f"{total:,} rounds in {wall:.1f} s, some or all of them found finished or played elsewhere",
         soft_wrap=True,
     )
-
-
-def progress_bar(console: Console) -> Progress:
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-    return Progress(*columns, console=console, transient=True)
 
 
 def print_grid(console: Console, grid: Grid) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from driftbandit.cli.characters import write_utf8
 from driftbandit.cli.options import Commands, Defaults, add_run_options
 
-EXAMPLES = ("first", "scaling", "suite", "real", "flights", "replay")
+EXAMPLES = ("first", "paper", "scaling", "suite", "real", "flights", "replay")
 
 
 def add_compare(commands: Commands) -> None:
@@ -46,7 +46,8 @@ def add_example(commands: Commands) -> None:
     command = commands.add_parser(
         "example",
         help="print an example study file to start from",
-        description="Print an example study file: `first`, fully commented; `scaling`, how regret grows with the horizon; "
+        description="Print an example study file: `first`, fully commented; `paper`, the paper's experiment, "
+        "every parameter of which can be changed; `scaling`, how regret grows with the horizon; "
         "`suite`, the worlds and policies of `driftbandit suite`; `real`, the policies of `driftbandit suite --real`; "
         "`flights`, the policies of `driftbandit flights`; `replay`, for a log of your own, fully commented.",
     )

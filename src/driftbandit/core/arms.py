@@ -14,6 +14,7 @@ from driftbandit.core import validate
 from driftbandit.core.choice import appraise, farthest, pick, reconsider
 from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.shown import KEPT, MOST, shortened
 from driftbandit.core.types import Floats
 
 
@@ -45,7 +46,9 @@ class FixedArms:
         return hash(self.rows.tobytes())
 
     def __repr__(self) -> str:
-        return f"FixedArms({self.rows.tolist()})"
+        shown = len(self) if len(self) <= MOST else KEPT
+        rows = [shortened(row) for row in self.rows[:shown].tolist()]
+        return f"FixedArms([{', '.join(rows)}{f', … {len(self) - shown:,} more' if shown < len(self) else ''}])"
 
 
 def axes(dim: int) -> FixedArms:

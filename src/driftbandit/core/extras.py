@@ -21,6 +21,8 @@ EXTRAS = {
     "coba": "coba",
     "river": "river",
     "gymnasium": "gymnasium",
+    "ipywidgets": "notebook",
+    "shtab": "completion",
 }
 
 

@@ -7,6 +7,7 @@ import polars as pl
 from scipy import stats
 
 from driftbandit.core.types import Floats
+from driftbandit.paper.settings import TUNED, UNTOLD
 from driftbandit.report.tables import Verdict
 
 CONTENDERS = ("OracleRestartUCB", "RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB")
@@ -76,6 +77,18 @@ def regret_claims(abrupt: pl.DataFrame, gradual: pl.DataFrame) -> list[Verdict]:
         beats(g, window, restart, "Gradual: followed by WindowUCB and RestartUCB"),
         beats(g, restart + window, static, "Gradual: StaticUCB ranks last (ours: the text does not say it)"),
     ]  # fmt: skip
+
+
+def open_claims(abrupt: pl.DataFrame, gradual: pl.DataFrame) -> list[Verdict]:
+    """What the paper leaves open, asked of policies told nothing. Frames: policy, replicate, regret (final)."""
+    verdicts = []
+    for world, frame in (("Abrupt", abrupt), ("Gradual", gradual)):
+        regret = per_policy(frame, "regret")
+        verdicts += [
+            *(beats(regret, [name], TUNED, f"{world}: {name} is better than those told the path length") for name in UNTOLD),
+            beats(regret, UNTOLD, ["BanditOverBandit"], f"{world}: both are better than BanditOverBandit"),
+        ]
+    return verdicts
 
 
 def cost_claims(timing: pl.DataFrame) -> list[Verdict]:

@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 
 from driftbandit.paper import inside
-from driftbandit.paper.settings import NOISE, WORLDS
+from driftbandit.paper.claims import open_claims
+from driftbandit.paper.settings import NOISE, TUNED, UNTOLD, WORLDS
 from driftbandit.paper.verify.lemmas import Effort
 from driftbandit.paper.verify.theorems import verify
 from driftbandit.policies.bob import BanditOverBandit
@@ -24,6 +25,8 @@ class Findings(NamedTuple):
     timing: pl.DataFrame
     factors: pl.DataFrame  # final regret by the factor in τ
     claims: list[Verdict]
+    left_open: list[Verdict]  # the paper's questions, asked of policies told nothing
+    untold: pl.DataFrame  # regret over time of these, and of the paper's own answers
     statements: list[Verdict]  # of the paper's mathematics
     restarts: tuple[pl.DataFrame, list[int], list[int]]  # a run of RestartUCB: its error, its restarts, the changes
     choices: tuple[pl.DataFrame, list[int]]  # a run of bandits over bandits, and its pool of periods
@@ -46,6 +49,8 @@ def find(done: Mapping[str, Study], claims: list[Verdict]) -> Findings:
         timing=pl.concat([done[name].timing() for name in WORLDS]),
         factors=by_factor(done),
         claims=claims,
+        left_open=open_claims(*(both_finals(done, name) for name in WORLDS)),
+        untold=untold(done),
         statements=verify(Effort(instances=1000, seed=study.seed)),
         restarts=inside.restart_run(restart, world),
         choices=(inside.meta_run(bob, world), cast(list[int], bob.pool)),
@@ -53,6 +58,18 @@ def find(done: Mapping[str, Study], claims: list[Verdict]) -> Findings:
         sigma=inside.sigma_by_period(int(10**k) for k in np.arange(1, 6.01, 0.25)),
         promised=inside.regret_and_bound(at_one, world, period, NOISE),
     )
+
+
+def both_finals(done: Mapping[str, Study], name: str) -> pl.DataFrame:
+    """The final regret in one world of all that played it."""
+    return pl.concat([done[name].final(), done[f"{name} untold"].final()])
+
+
+def untold(done: Mapping[str, Study]) -> pl.DataFrame:
+    """Regret over time of the policies told nothing, beside those that the paper offers: a memory told, or learnt."""
+    columns = ["world", "policy", "replicate", "round", "regret"]
+    played = pl.concat([done[key].table().select(columns) for name in WORLDS for key in (name, f"{name} untold")])
+    return played.filter(pl.col("policy").is_in([*TUNED, "BanditOverBandit", *UNTOLD]))
 
 
 def by_factor(done: Mapping[str, Study]) -> pl.DataFrame:

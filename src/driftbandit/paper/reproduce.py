@@ -7,22 +7,23 @@ from driftbandit import figures
 from driftbandit.paper.claims import cost_claims, regret_claims
 from driftbandit.paper.findings import find
 from driftbandit.paper.sections import SECTIONS
-from driftbandit.paper.settings import WORLDS, experiment
+from driftbandit.paper.settings import TUNED, UNTOLD, WORLDS, experiment
 from driftbandit.report.page import write_page
 from driftbandit.report.tables import Verdict
 from driftbandit.studies.study import Study
 from driftbandit.studies.summary import versions, write_data
 
 FACTORS = [0.3, 1, 2, 5, 10, 20, 50]
-TUNED = ("RestartUCB", "WindowUCB", "WeightUCB")
 
 
 def studies(horizon: int, repetitions: int, seed: int) -> dict[str, Study]:
-    """The two experiments, and the two again over the factor in τ, with fewer repetitions."""
+    """The two experiments, again with policies told nothing, and again over the factor in τ, with fewer repetitions."""
     fewer = min(repetitions, 10)
-    return {name: experiment(name, horizon, repetitions, seed) for name in WORLDS} | {
-        f"{name} by factor": experiment(name, horizon, fewer, seed, factor=FACTORS, contenders=TUNED) for name in WORLDS
-    }
+    return (
+        {name: experiment(name, horizon, repetitions, seed) for name in WORLDS}
+        | {f"{name} untold": experiment(name, horizon, repetitions, seed, contenders=UNTOLD) for name in WORLDS}
+        | {f"{name} by factor": experiment(name, horizon, fewer, seed, factor=FACTORS, contenders=TUNED) for name in WORLDS}
+    )
 
 
 def judge(done: Mapping[str, Study]) -> list[Verdict]:

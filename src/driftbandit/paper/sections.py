@@ -121,6 +121,23 @@ def mathematics(found: Findings) -> Section:
     )
 
 
+def left_open(found: Findings) -> Section:
+    return Section(
+        "What the paper left open",
+        OPEN_TEXT,
+        verdicts=found.left_open,
+        plates=[
+            plate(
+                "untold",
+                "The same rounds as above. RestartUCB, WindowUCB and WeightUCB are told horizon, noise and path length, and "
+                "BanditOverBandit horizon and noise; AdaptiveUCB and DetectUCB know the number of features alone.",
+                lambda theme: figures.regret_over_time(found.untold, theme=theme),
+            )
+        ],
+        grids=[grid for name in WORLDS for grid in summaries(found.done[f"{name} untold"])],
+    )
+
+
 def reading(found: Findings) -> Section:
     return Section("How the paper was read", READING_TEXT)
 
@@ -141,6 +158,12 @@ THEORY_TEXT = [
 FACTOR_TEXT = [
     "The experiments set τ to ten times what the theory suggests. The figure shows what other factors would have given.",
 ]
+OPEN_TEXT = [
+    "The paper asks whether “an adaptive epoch length with a certain statistical detection” would do better than a fixed one, "
+    "and how to do without knowing the path length. Two policies that are not in the paper try this: DetectUCB restarts when "
+    "there is evidence that the world has changed, and AdaptiveUCB plays the longest of many memories that no shorter one "
+    "contradicts. Neither has a regret bound, so the question of the rate stays open; what follows is measured.",
+]
 READING_TEXT = [
     f"Arms: one fixed set of 20, drawn from a normal distribution and scaled to unit length. Noise N(0, 0.1) is read as "
     f"variance 0.1 (standard deviation {NOISE:.3f}). λ = S = L = 1, R is the noise's standard deviation, δ = 1/T.",
@@ -151,4 +174,4 @@ READING_TEXT = [
     "of the bound of Lemma 7.",
 ]
 
-SECTIONS = (regret, claims, factor, time, memory, forgetting, mathematics, reading)  # in the order of the page
+SECTIONS = (regret, claims, left_open, factor, time, memory, forgetting, mathematics, reading)  # in the order of the page

@@ -11,6 +11,8 @@ HORIZON, ARMS, DIM, REPETITIONS = 50_000, 20, 2, 50
 NOISE = math.sqrt(0.1)  # N(0, 0.1): variance 0.1
 FACTOR = 10  # τ is ten times Theorem 2's period: the paper says so, not why
 WORLDS = ("abrupt", "gradual")
+TUNED = ("RestartUCB", "WindowUCB", "WeightUCB")  # told the path length
+UNTOLD = ("AdaptiveUCB", "DetectUCB")  # told dim alone; not in the paper
 
 
 def experiment(
@@ -20,15 +22,14 @@ def experiment(
     seed: int = 0,
     noise: float = NOISE,
     factor: float | Sequence[float] = FACTOR,
-    contenders: Sequence[str] = ("RestartUCB", "WindowUCB", "WeightUCB", "StaticUCB", "BanditOverBandit"),
+    contenders: Sequence[str] = (*TUNED, "StaticUCB", "BanditOverBandit"),
 ) -> "Study":
     """One of the two worlds and the policies it is played by; a list of factors makes a grid."""
     from driftbandit.studies.study import Study  # here, so that who wants only the numbers above needs no laboratory
 
     told_memory = {"memory": "theory", "factor": list(factor) if isinstance(factor, Sequence) else factor}
-    policies: dict[str, dict[str, Any]] = {
-        name: told_memory if name in ("RestartUCB", "WindowUCB", "WeightUCB") else {} for name in contenders
-    }
+    tables: dict[str, dict[str, Any]] = dict.fromkeys(TUNED, told_memory) | {name: {"told": False} for name in UNTOLD}
+    policies = {name: tables.get(name, {}) for name in contenders}
     if world == "abrupt" and "StaticUCB" in contenders:
         policies["OracleRestartUCB"] = {}  # "in the scenario of abrupt change, we additionally compare with …"
     return Study(

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from driftbandit.core import validate
+from driftbandit.core.progress import Tick, reported
 from driftbandit.core.random import PAGE
+from driftbandit.core.shown import sparkline, spread, table
 from driftbandit.core.types import Floats, Ints
 from driftbandit.simulate.loop import start_run
 from driftbandit.simulate.player import Maker, Player
@@ -45,6 +47,11 @@ class Result:
         std: Floats = self.regret.std(axis=1, ddof=min(1, self.regret.shape[1] - 1))
         return std
 
+    def _repr_html_(self) -> str:
+        headings = ("policy", "final regret, mean ± std", "mean regret over time")
+        rows = zip(self.names, map(spread, self.regret[:, :, -1]), map(sparkline, self.mean), strict=True)
+        return table(f"{len(self.replicates)} replicates, {self.checkpoints[-1]:,} rounds", headings, rows)
+
     def final(self, name: str) -> Floats:
         """(replicates,): the regret of one policy at the end."""
         return self.regret[self.names.index(name), :, -1]
@@ -66,14 +73,14 @@ def play(
     checkpoints: int | Iterable[int] = 100,
     block: int = PAGE,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Tick | bool | None = None,
 ) -> Result:
     """Play every policy in every replicate of the world, all against the same rounds.
 
     ``policies``: by name, or a list named by how they print; each is left as it is, a fresh one plays each replicate. A
     function (world, replicate) → policy makes one for each. ``replicates``: how many, or which. ``checkpoints``: how
-    many, evenly spaced, or which. ``progress``: called with the number of rounds just played. Neither ``block`` nor
-    ``threads`` (all processors by default) changes a number.
+    many, evenly spaced, or which. ``progress``: called with the number of rounds just played; True shows a bar. Neither
+    ``block`` nor ``threads`` (all processors by default) changes a number.
     """
     named = name_policies(policies)
     validate.whole("block", block)
@@ -84,6 +91,19 @@ def play(
         which = range(validate.whole("replicates", replicates))
     marks = checkpoint_rounds(checkpoints, world.horizon)
 
+    def run(replicate: int, tick: Tick) -> tuple[Floats, Floats]:
+        return play_replicate(named, world, replicate, marks, block, tick)
+
+    workers = (os.cpu_count() or 1) if threads is None else validate.whole("threads", threads)
+    with reported(progress, world.horizon * len(named) * len(which)) as tick:
+        regrets, seconds = zip(*in_threads(run, which, workers, tick), strict=True)
+    return Result(tuple(named), marks, np.stack(regrets, axis=1), np.stack(seconds, axis=1), tuple(which))
+
+
+def in_threads(
+    run: Callable[[int, Tick], tuple[Floats, Floats]], replicates: Sequence[int], workers: int, progress: Tick | None
+) -> list[tuple[Floats, Floats]]:
+    """Every replicate, in order; where one fails or is interrupted, the others end with their block."""
     stop = Event()
 
     def tick(rounds: int) -> None:
@@ -92,21 +112,16 @@ def play(
         if progress:
             progress(rounds)
 
-    def run(replicate: int) -> tuple[Floats, Floats]:
-        return play_replicate(named, world, replicate, marks, block, tick)
-
-    workers = (os.cpu_count() or 1) if threads is None else validate.whole("threads", threads)
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(run, replicate) for replicate in which]
+        futures = [pool.submit(run, replicate, tick) for replicate in replicates]
         try:
             for future in as_completed(futures):
                 future.result()
         except BaseException:
-            stop.set()  # what is running ends with its block, or Ctrl-C would wait for whole replicates
+            stop.set()  # or Ctrl-C would wait for whole replicates
             pool.shutdown(cancel_futures=True)
             raise
-    regrets, seconds = zip(*(future.result() for future in futures), strict=True)
-    return Result(tuple(named), marks, np.stack(regrets, axis=1), np.stack(seconds, axis=1), tuple(which))
+    return [future.result() for future in futures]
 
 
 def name_policies(policies: Mapping[str, Player | Maker] | Sequence[Player] | Player) -> Mapping[str, Player | Maker]:

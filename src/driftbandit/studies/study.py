@@ -1,15 +1,16 @@
 """A study: worlds × policies × replicates as data → one tidy table. Killed at any moment, it goes on where it was."""
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from driftbandit.core import validate
+from driftbandit.core.progress import Tick, reported
 from driftbandit.figures.look import LIGHT, Theme
 from driftbandit.simulate.player import state_bytes
-from driftbandit.studies import tables
+from driftbandit.studies import shown, tables
 from driftbandit.studies.cells import Cell, Ledger
 from driftbandit.studies.cost import MOST_ROUNDS, Cost, check_bytes, check_rounds, cost_of, least_bytes, whole
 from driftbandit.studies.engines import run_all
@@ -103,13 +104,14 @@ class Study:
         engine: str = "threads",
         workers: int | None = None,
         address: str | None = None,
-        progress: Callable[[int], None] | None = None,
+        progress: Tick | bool | None = None,
     ) -> Self:
         """Play what is not yet in the folder's ledger (without a folder: everything, kept while this object lives).
 
-        ``progress`` is called with the number of rounds just finished, first with those found finished.
+        ``progress`` is called with the number of rounds just finished, first with those found finished; True shows a bar.
         """
-        run_together([self], folder, engine=engine, workers=workers, address=address, progress=progress)
+        with reported(progress, self.rounds()) as tick:
+            run_together([self], folder, engine=engine, workers=workers, address=address, progress=tick)
         return self
 
     def tasks(self, done: Collection[str] = ()) -> list[Task]:
@@ -146,6 +148,9 @@ class Study:
             return figures.scaling(self.final(), fit_exponents(self.final()), theme=theme)
         return figures.regret_over_time(self.table(), theme=theme)
 
+    def _repr_html_(self) -> str:
+        return shown.as_html(self)
+
     def settings(self) -> dict[str, Any]:
         """The study as plain values: what ``from_dict`` takes."""
         values = {key: getattr(self, key) for key in KEYS}
@@ -176,7 +181,7 @@ def run_together(
     engine: str = "threads",
     workers: int | None = None,
     address: str | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Tick | None = None,
 ) -> None:
     """Run several studies as one into one ledger, so that no worker waits at the end of each; what they share, once."""
     ledger = Ledger.in_folder(folder)

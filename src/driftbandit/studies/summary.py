@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from driftbandit import __version__
 from driftbandit.report.tables import Grid
 from driftbandit.studies.scaling import fit_exponents
 from driftbandit.studies.study import Study
@@ -58,5 +59,5 @@ def write_data(folder: Path, table: pl.DataFrame, about: dict[str, Any]) -> None
 
 
 def versions() -> dict[str, str]:
-    names = ("driftbandit", "numpy", "numba")
-    return {"Python": platform.python_version(), **{name: version(name) for name in names}}
+    others = {name: version(name) for name in ("numpy", "numba")}
+    return {"Python": platform.python_version(), "driftbandit": __version__, **others}

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftbandit.core.shown import bars, shortened, table
 from driftbandit.core.types import Floats
 
 
@@ -39,7 +40,11 @@ class Decision:
         return self._origin
 
     def __repr__(self) -> str:
-        return f"Decision(round={self.round}, index={self.index}, arm={self.arm.tolist()})"
+        return f"Decision(round={self.round}, index={self.index}, arm={shortened(self.arm.tolist())})"
+
+    def _repr_html_(self) -> str:
+        rows = [("round", self.round), ("index", self.index), ("arm", shortened(self.arm.tolist())), ("", bars(self.arm))]
+        return table("Decision", (), rows)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -17,6 +17,7 @@ from driftbandit.core.types import Floats
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
 from driftbandit.policies._base.leaves import twin
 from driftbandit.policies._base.scratch import LUCK_ROUNDS
+from driftbandit.policies._base.shown import Shown
 from driftbandit.policies._base.taught import Taught
 from driftbandit.policies._base.value import ALONE
 from driftbandit.policies._base.verbs import begin
@@ -32,7 +33,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Policy(Taught, ABC):
+class Policy(Shown, Taught, ABC):
     """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:

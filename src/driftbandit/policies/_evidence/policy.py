@@ -31,6 +31,7 @@ from driftbandit.policies._evidence.block_bank import new_block_bank, played_of
 from driftbandit.policies._evidence.history import new_diary
 from driftbandit.policies._evidence.lateness import HOLDING, NOW, new_lateness
 from driftbandit.policies._evidence.refutation import ON_TRIAL, against
+from driftbandit.policies._evidence.shown import ShownEvidence
 from driftbandit.policies._evidence.sound import check_archive, check_bank, check_diary, check_lateness, check_memories
 from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius_of, to_play
 
@@ -61,7 +62,7 @@ class Status(NamedTuple):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class EvidencePolicy(Policy):
+class EvidencePolicy(ShownEvidence, Policy):
     """What AdaptiveUCB and DetectUCB share.
 
     Parameters:
