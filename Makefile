@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests docs reproduce bench peers shop clean
+.PHONY: install test lint tests docs soak reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -28,11 +28,22 @@ tests: install
 docs: install
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --quiet --jobs 2 docs docs/_build/html
 
+# The live room's long tests: a hundred kills under load, the log cut at every byte, another processor for every policy.
+soak: export DRIFTBANDIT_SOAK = 1
+soak: install
+	$(BIN)/pytest tests/live
+
 reproduce: install
 	$(BIN)/driftbandit reproduce
 
 bench: install
 	$(BIN)/python benchmarks/bench.py
+
+# Needs wrk (Debian: apt-get install wrk).
+bench-live: export OPENBLAS_NUM_THREADS = 1
+bench-live: install
+	$(BIN)/python benchmarks/live.py --out benchmarks/live.md
+	$(BIN)/python benchmarks/live_learner.py
 
 # The field's other packages, in an environment of their own; one that cannot be installed is told in the table.
 peers: .venv-peers/installed

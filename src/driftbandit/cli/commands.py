@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 from driftbandit import __version__
 from driftbandit.cli.characters import spell_out
+from driftbandit.cli.journal import add_journal
+from driftbandit.cli.live import add_serve
 from driftbandit.cli.paper import add_reproduce, add_verify
 from driftbandit.cli.replay import add_flights, add_replay
 from driftbandit.cli.shop import add_shop
 from driftbandit.cli.studies import add_compare, add_example
 from driftbandit.cli.suite import add_suite
+from driftbandit.cli.token import add_token
 from driftbandit.core.extras import needed_for
 
 
@@ -36,6 +39,9 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"driftbandit {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for add in (add_reproduce, add_verify, add_compare, add_suite, add_flights, add_replay, add_shop, add_example):
+    for add in (
+        *(add_reproduce, add_verify, add_compare, add_suite, add_flights, add_replay, add_shop, add_example),
+        *(add_serve, add_token, add_journal),
+    ):
         add(commands)
     return top

@@ -1,10 +1,11 @@
 """Chooser: from a visitor's fields to the name of an action, and back to what was learnt, without arrays by hand."""
 
+import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 
@@ -88,6 +89,14 @@ class Chooser:
         self._rewarded[choice.action] += 1
         self._total[choice.action] = self._total.get(choice.action, 0.0) + float(reward)
 
+    def learn(self, round: int, action: str, context: Floats, reward: float, *, own: bool = True) -> None:
+        """As ``Policy.learn``: the reward of an action that was shown in an encoded context, whoever chose it."""
+        if action not in self.actions.names:
+            raise ValueError(f"unknown action {action!r}: the actions are {', '.join(map(repr, self.actions.names))}")
+        self.policy.learn(round, self._arms((action,), context)[0], reward, own=own)
+        self._rewarded[action] += 1
+        self._total[action] = self._total.get(action, 0.0) + float(reward)
+
     def add(self, action: str, features: Any = None) -> None:
         """Offer a new action, or one again that was removed."""
         self.actions.add(action, features)
@@ -130,38 +139,58 @@ class Chooser:
 
     def save(self, path: str | Path) -> None:
         """Write one file of data from which ``load`` makes a chooser that goes on exactly as this one would."""
-        if not isinstance(self.context, Context):
-            raise ValueError(
-                "only a declared Context can be saved: a fitted transformer is code, so pickle the chooser instead"
-            )
+        about = self._about()
         with self.policy._alone():
-            self.policy._write(path, self._about(self.context))
+            self.policy._write(path, about)
+
+    def to_bytes(self) -> bytes:
+        """What ``save`` would write to a file."""
+        return self.policy._packed(self._about())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """What ``to_bytes`` gave, as a chooser that goes on exactly as that one would."""
+        return cls._read(io.BytesIO(data), "this chooser as bytes")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The chooser that ``save`` wrote; choices that still wait can be rewarded."""
-        about = saved.about(path)
+        with open(path, "rb") as file:
+            return cls._read(file, path)
+
+    @classmethod
+    def _read(cls, file: BinaryIO, path: str | Path) -> Self:
+        with saved.naming(path):
+            about = saved.Saved(file).header.get("about")
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise ValueError(f"{path} holds a policy without a chooser: load it with Policy.load")
-        policy = Policy.load(path)
+        policy = Policy._read(file, path)
         with saved.naming(path):
-            actions = about["features"] if about["features"] else about["actions"]
-            made = cls(
-                lambda dim: policy, actions, Context.from_dict(about["context"]), model=about["model"], places=about["places"]
-            )
-            if policy.dim != made.layout.dim:
-                raise ValueError(f"its actions and context make {made.layout.dim} columns, but its policy has {policy.dim}")
-            made.actions.removed.update(name for name in about["removed"] if name in made.actions.names)
-            for name in ("out_of_range", "_chosen", "_rewarded"):
-                getattr(made, name).update({str(key): int(count) for key, count in about[name].items()})
-            made._total.update({str(key): float(total) for key, total in about["_total"].items()})
+            return cls._made(about, policy)
+
+    @classmethod
+    def _made(cls, about: dict[str, Any], policy: Policy) -> Self:
+        """From what ``_about`` gave, and its policy."""
+        actions = about["features"] if about["features"] else about["actions"]
+        context = Context.from_dict(about["context"])
+        made = cls(lambda dim: policy, actions, context, model=about["model"], places=about["places"])
+        if policy.dim != made.layout.dim:
+            raise ValueError(f"its actions and context make {made.layout.dim} columns, but its policy has {policy.dim}")
+        made.actions.removed.update(name for name in about["removed"] if name in made.actions.names)
+        for name in ("out_of_range", "_chosen", "_rewarded"):
+            getattr(made, name).update({str(key): int(count) for key, count in about[name].items()})
+        made._total.update({str(key): float(total) for key, total in about["_total"].items()})
         return made
 
-    def _about(self, context: Context) -> dict[str, Any]:
+    def _about(self) -> dict[str, Any]:
         """All but the policy, as plain data."""
+        if not isinstance(self.context, Context):
+            raise ValueError(
+                "only a declared Context can be saved: a fitted transformer is code, so pickle the chooser instead"
+            )
         return {
             "format": FORMAT,
-            "context": context.to_dict(),
+            "context": self.context.to_dict(),
             "model": self.layout.model,
             "actions": list(self.actions.names),
             "features": {name: vector.tolist() for name, vector in self.actions.features.items()},

@@ -1,5 +1,6 @@
 """A policy's state as data: its arrays by name."""
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,3 +39,19 @@ def restore(state: Any, arrays: Arrays) -> None:
         if name.endswith("ridge.columns") and not np.array_equal(saved, array):
             raise ValueError(f"array {name!r} does not hold the fixed arms")
         array[...] = saved
+
+
+def twin(state: Any) -> Any:
+    """A copy that shares no array with the state; an array that stands twice in it stands twice in the copy."""
+    made: dict[int, NDArray[Any]] = {}
+
+    def walk(node: Any) -> Any:
+        if isinstance(node, np.ndarray):
+            if id(node) not in made:
+                made[id(node)] = node.copy()
+            return made[id(node)]
+        if isinstance(node, tuple) and hasattr(node, "_fields"):
+            return type(node)(*map(walk, node))
+        return node if isinstance(node, int | float | str | None) else copy.deepcopy(node)
+
+    return walk(state)

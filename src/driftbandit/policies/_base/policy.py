@@ -1,6 +1,5 @@
 """What all policies have in common: parameters, select and update, and being values that print, compare and copy."""
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -15,7 +14,9 @@ from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.ridge import METRIC, THETA, Ridge, keep_arms
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
-from driftbandit.policies._base.scratch import LUCK_ROUNDS, Scratch
+from driftbandit.policies._base.leaves import twin
+from driftbandit.policies._base.scratch import LUCK_ROUNDS
+from driftbandit.policies._base.taught import Taught
 from driftbandit.policies._base.value import ALONE
 from driftbandit.policies._base.verbs import begin
 
@@ -30,7 +31,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Policy(Scratch, ABC):
+class Policy(Taught, ABC):
     """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:
@@ -133,7 +134,7 @@ class Policy(Scratch, ABC):
     def estimate(self) -> Estimate:
         """The estimate and the radius as the next ``select`` will see them; changes nothing."""
         with self._alone():
-            state, t = copy.deepcopy(self.state), self.rounds
+            state, t = twin(self.state), self.rounds
         beta = begin(state, t, luck(self.seed, t, 1)[0])
         return Estimate(state.ridge.vector[THETA], state.ridge.matrix[METRIC], float(beta))
 

@@ -24,10 +24,14 @@ Make = tuple[Any, tuple[int, ...]]  # the type and the shape of an array
 
 def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
     """Write whole or not at all."""
+    write_atomically(path, lambda file: write_to(file, header, arrays))
+
+
+def write_to(file: BinaryIO, header: dict[str, Any], arrays: Arrays) -> None:
     text = json.dumps({"format": FORMAT, "version": VERSION, **header})
     arrays = {HEADER: np.frombuffer(text.encode(), np.uint8), **arrays}
     arrays[CHECKSUM] = checksum(arrays)
-    write_atomically(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+    np.savez(file, allow_pickle=False, **arrays)
 
 
 def checksum(arrays: Arrays) -> NDArray[np.uint8]:
@@ -49,12 +53,6 @@ def naming(path: str | Path) -> Iterator[None]:
         raise ValueError(f"{path} is not a saved policy, or is damaged: {what}") from error
 
 
-def about(path: str | Path) -> Any:
-    """What whoever kept the policy said of it; None if nothing was."""
-    with naming(path), open(path, "rb") as file:
-        return Saved(file).header.get("about")
-
-
 class Claim(NamedTuple):
     """What a file says it holds under a name; the array itself is still to be read."""
 
@@ -72,7 +70,7 @@ class Saved:
     """An open file: its header, and what it claims to hold. No claim exceeds what the file has bytes for."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self.size = os.fstat(file.fileno()).st_size
+        self.size = file.seek(0, os.SEEK_END)
         archive = zipfile.ZipFile(file)
         members = archive.infolist()
         if any(member.compress_type != zipfile.ZIP_STORED for member in members):

@@ -1,12 +1,11 @@
 """Policies as values: they print as the call that makes them, compare, copy, pickle, save and load."""
 
-import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, BinaryIO, ClassVar, Self, cast
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from driftbandit.core.arms import FixedArms
 from driftbandit.core.sizes import at_most, demand_room
 from driftbandit.policies._base import saved as store
 from driftbandit.policies._base.decision import Decision
-from driftbandit.policies._base.leaves import Arrays, leaves, restore
+from driftbandit.policies._base.leaves import Arrays, leaves, restore, twin
 from driftbandit.policies._base.sound import cancelled, check_arms, check_range, demand
 
 STATE = ("_given", "state", "rounds", "_waiting", "_kept")
@@ -79,7 +78,7 @@ class Value:
         names = [*(field.name for field in fields(cast(Any, self))), *STATE]
         with self._alone():  # what is handed out must not change while it is written
             own = {name: getattr(self, name) for name in names}
-            return own | {"state": copy.deepcopy(self.state), "_waiting": self._waiting.copy()}
+            return own | {"state": twin(self.state), "_waiting": self._waiting.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -87,7 +86,9 @@ class Value:
         self._no_scratch()
 
     def __copy__(self) -> Self:
-        return copy.deepcopy(self)
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__())
+        return made
 
     def save(self, path: str | Path) -> None:
         """Write a versioned data file from which ``load`` makes a policy that goes on exactly as this one would."""
@@ -95,7 +96,10 @@ class Value:
             self._write(path)
 
     def _write(self, path: str | Path, about: dict[str, Any] | None = None) -> None:
-        """``about``: what whoever keeps this policy has to say of it, as plain data."""
+        store.write(path, *self._parts(about))
+
+    def _parts(self, about: dict[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
+        """All there is, as data. ``about``: what whoever keeps this policy has to say of it."""
         waiting = list(self._waiting.values())
         arrays = {
             "waiting.origin": np.array([d.origin for d in waiting], np.int64),
@@ -106,7 +110,7 @@ class Value:
         }
         header = {"policy": type(self).__name__, "given": self._given, "rounds": self.rounds, "cancelled": self._is_cancelled()}
         header |= {} if about is None else {"about": about}
-        store.write(path, header, {**leaves(self.state), **arrays})
+        return header, {**leaves(self.state), **arrays}
 
     def _is_cancelled(self) -> bool:
         """Whether the estimate is so far from what it is solved from that only rewards that cancelled can explain it."""
@@ -123,13 +127,17 @@ class Value:
         A file is checked before it is believed: one that is damaged, or was changed since, is a ValueError.
         """
         with open(path, "rb") as file:
-            with store.naming(path):
-                saved = store.Saved(file)
-            if not 1 <= saved.version <= store.VERSION:
-                raise ValueError(f"{path} has version {saved.version}; this release reads versions 1 to {store.VERSION}")
-            kind = cls._kind(path, saved.header["policy"])
-            with store.naming(path):
-                return kind._restored(saved)
+            return cls._read(file, path)
+
+    @classmethod
+    def _read(cls, file: BinaryIO, path: str | Path) -> Self:
+        with store.naming(path):
+            saved = store.Saved(file)
+        if not 1 <= saved.version <= store.VERSION:
+            raise ValueError(f"{path} has version {saved.version}; this release reads versions 1 to {store.VERSION}")
+        kind = cls._kind(path, saved.header["policy"])
+        with store.naming(path):
+            return kind._restored(saved)
 
     @classmethod
     def _kind(cls, path: str | Path, name: str) -> type[Self]:

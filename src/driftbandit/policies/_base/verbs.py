@@ -1,5 +1,6 @@
 """What every policy's state can do: the whole difference between policies is in how it does these."""
 
+from functools import partial
 from typing import Any
 
 from driftbandit.core.compile import Verb
@@ -20,3 +21,8 @@ def learn(state: Any, s: int, x: Floats, r: float) -> None:
 @Verb
 def retune(state: Any, t: int, memory: int) -> None:
     """Start afresh in round t with another memory (a period, a window)."""
+
+
+@partial(Verb, optional=True)
+def disown(state: Any, s: int) -> None:
+    """Another's choice was played in round s: forget what was expected of one's own."""

@@ -7,7 +7,7 @@ from driftbandit.core.choice import appraise, pick, reconsider
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V, clear, rescore
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.verbs import begin, learn
+from driftbandit.policies._base.verbs import begin, disown, learn
 from driftbandit.policies._evidence import history as notebook
 from driftbandit.policies._evidence.archive import (
     PROBING,
@@ -186,6 +186,14 @@ def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
         if slot < 0:
             return
         known, s, x, r = True, lateness.clock[CURSOR] - 1, lateness.arms[slot], lateness.rewards[slot]
+
+
+@disown.of(EvidenceState)
+def _disown(state: EvidenceState, s: int) -> None:
+    """The policy's claim against the archive is about a reward that will not come."""
+    rounds = state.archive.rounds
+    if rounds[s % len(rounds)] == s + 1:
+        rounds[s % len(rounds)] = 0
 
 
 @kernel

@@ -1,0 +1,75 @@
+"""What ``live.py`` needs: a server to load, and the load as a script for wrk."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from driftbandit.live.app import App
+from driftbandit.live.server import bind, more_files, run
+from driftbandit.live.settings import Settings
+from driftbandit.live.sqlite import SqliteJournal
+from driftbandit.policies.adaptive import AdaptiveUCB
+
+DIM, ARMS = 10, 20
+
+
+def lua(run: str, batch: int = 0) -> str:
+    """Decisions with ids of their own; ``batch`` in each request, or single ones."""
+    path = "/v1/experiments/bench/decisions" + ":batch" * bool(batch)
+    one = '\'{"id":"RUN-\' .. n .. \'","set":"all"}\''.replace("RUN", run)
+    many = (
+        f"local parts = {{}} for k = 1, {batch} do n = n + 1 parts[k] = {one} end "
+        "local body = '{\"decisions\":[' .. table.concat(parts, ',') .. ']}'"
+    )
+    return f"""
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+local n = 0
+request = function()
+  {many if batch else f"n = n + 1 local body = {one}"}
+  return wrk.format(nil, "{path}", nil, body)
+end
+"""
+
+
+def commit_each(app: App) -> None:
+    """One commit per request, in the event loop: what a service does that does not group."""
+    host = app.host
+
+    def commit(ticket: int) -> "asyncio.Future[None]":
+        host.service.commits.through(ticket)
+        done: asyncio.Future[None] = host.loop.create_future()
+        done.set_result(None)
+        return done
+
+    host.commit = commit  # type: ignore[method-assign]
+
+
+def main(path: Path, mode: str) -> None:
+    more_files()
+    bound = bind("127.0.0.1", 0)
+    app = App(lambda: SqliteJournal(path), path.parent.absolute())
+    print(f"http://127.0.0.1:{bound.getsockname()[1]}", flush=True)
+    start: Any = app.start
+
+    async def begin() -> None:
+        await start()
+        arms = np.random.default_rng(0).standard_normal((ARMS, DIM))
+        arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+        app.host.service.create("bench", AdaptiveUCB(DIM), Settings(most_waiting=100_000_000))
+        app.host.service.put_set("bench", "all", arms)
+        if mode == "each":
+            commit_each(app)
+
+    async def nothing() -> None:
+        pass
+
+    app.start = begin  # type: ignore[method-assign]
+    run(app, bound, nothing)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,111 @@
+"""``serve``: a policy that lives, over HTTP."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from driftbandit.cli.options import Commands, at_least
+
+if TYPE_CHECKING:
+    from driftbandit.live.host import Host
+    from driftbandit.live.service import Service
+
+
+def add_serve(commands: Commands) -> None:
+    command = commands.add_parser(
+        "serve",
+        help="serve decisions over HTTP, durable when they are answered; with a page that shows how it goes",
+        description="Serve experiments over HTTP. Each decision and reward is in the journal, a SQLite file at PATH, before it "
+        "is answered; killed at any moment, the service starts again as it was. A page at / shows whether it is learning, "
+        "/openapi.json describes the interface, /metrics is for Prometheus. SIGTERM finishes what was begun, writes a snapshot "
+        "and ends within 5 seconds.",
+        epilog="""examples:
+  driftbandit serve --demo                        a simulated shop plays; open the page that is printed
+  driftbandit serve shop.db                       then, from another terminal:
+    curl --json '{"actions": ["red", "green"]}' -X PUT localhost:8000/v1/experiments/shop
+    curl --json '{"id": "visit-1", "context": {}}' localhost:8000/v1/experiments/shop/decisions
+    curl --json '{"reward": 1}' localhost:8000/v1/experiments/shop/decisions/visit-1/reward
+  driftbandit token make shop.db --rights admin   a token; with it the service may listen beyond this machine:
+  driftbandit serve shop.db --host 0.0.0.0        behind a proxy that speaks TLS""",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("path", nargs="?", type=Path, metavar="PATH",
+                         help="the journal, made if it is not there (default: live.db; with --demo: demo.db)")  # fmt: skip
+    command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1, this "
+                         "machine alone); anything else needs a token in the journal")  # fmt: skip
+    command.add_argument("--port", type=at_least(0), default=8000, metavar="N", help="(default: 8000; 0: any that is free)")
+    command.add_argument("--demo", action="store_true", help="have a simulated shop play, eight visitors per second")
+    command.add_argument("--rate", type=at_least(1), metavar="N", help="decisions per second that one experiment takes; more "
+                         "are answered 429 (default: no limit)")  # fmt: skip
+    command.add_argument("--adopt", action="store_true", help="start though this machine or release computes other last bits "
+                         "than those that wrote the journal")  # fmt: skip
+    command.set_defaults(run=serve)
+
+
+def serve(chosen: argparse.Namespace) -> None:
+    path = chosen.path or Path("demo.db" if chosen.demo else "live.db")
+    if chosen.demo:
+        skip_a_long_compilation()
+    import logging
+
+    from driftbandit.cli.opened import plainly
+    from driftbandit.live.app import LOCAL, App
+    from driftbandit.live.server import bind, more_files, run
+    from driftbandit.live.sqlite import SqliteJournal
+
+    logging.basicConfig(level=logging.WARNING, format="driftbandit: %(message)s")
+    more_files()
+    bound = bind(chosen.host, chosen.port)
+    url = f"http://{shown(chosen.host)}:{bound.getsockname()[1]}"
+    app = App(
+        lambda: SqliteJournal(path),
+        path.absolute().parent,
+        rate=chosen.rate,
+        hosts=(*LOCAL, chosen.host),
+        adopt=chosen.adopt,
+        check=lambda service: refuse_strangers(service, chosen.host in LOCAL, chosen.host, path),
+    )
+    print(f"driftbandit: opening {path}; {url}/readyz says when it serves", flush=True)
+
+    async def ready() -> None:
+        if chosen.demo:
+            from driftbandit.cli.visitors import open_shop
+
+            open_shop(app.host)
+        print(f"driftbandit: serving {path} at {url}  (Ctrl-C to stop)", flush=True)
+        if chosen.demo:
+            await entertain(app.host)
+
+    with plainly():
+        run(app, bound, ready)
+    print("driftbandit: stopped; all that was answered is in the journal", flush=True)
+
+
+async def entertain(host: "Host") -> None:
+    from driftbandit.cli.visitors import play
+
+    await play(host)
+
+
+def skip_a_long_compilation() -> None:
+    """A first compilation takes a minute or two, and a demonstration is fast enough without. The numbers are the same."""
+    from driftbandit.core.compile import COMPILED, cache_folder
+
+    if COMPILED and not any(cache_folder().glob("_evidence*/*.nbi")):
+        print("driftbandit: the demo runs without the compiler, whose first run would take a minute or two", flush=True)
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        os.execv(sys.executable, [sys.executable, "-m", "driftbandit.cli", *sys.argv[1:]])
+
+
+def shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def refuse_strangers(service: "Service", local: bool, host: str, path: Path) -> None:
+    if not local and not service.tokens:
+        raise ValueError(
+            f"{host} can be reached by others, and {path} has no tokens, so anyone could do anything: make one first with "
+            f"`driftbandit token make {path} --rights admin`, or listen at 127.0.0.1"
+        )

@@ -1,0 +1,48 @@
+"""A journal in this process, for as long as a command takes; what is wrong with it as one line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from driftbandit.live.service import Service
+    from driftbandit.live.sqlite import SqliteJournal
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """The errors of the live room as errors of a command."""
+    from driftbandit.live.errors import LiveError
+
+    try:
+        yield
+    except LiveError as error:
+        raise OSError(str(error)) from error
+
+
+@contextmanager
+def opened_journal(path: str | Path, must_exist: bool = True) -> "Iterator[SqliteJournal]":
+    from driftbandit.live.sqlite import SqliteJournal
+
+    if must_exist and not Path(path).exists():
+        raise FileNotFoundError(f"there is no journal at {path}")
+    with plainly():
+        journal = SqliteJournal(path)
+        try:
+            yield journal
+        finally:
+            journal.close()
+
+
+@contextmanager
+def opened(path: str | Path) -> "Iterator[Service]":
+    """The service itself, recovered; a snapshot is written at the end."""
+    from driftbandit.live.service import Service
+
+    with opened_journal(path, must_exist=False) as journal:
+        service = Service.open(journal)
+        try:
+            yield service
+        finally:
+            service.close()

@@ -1,0 +1,48 @@
+"""Questions to a service: they change nothing."""
+
+from driftbandit.contexts.chooser import Chooser
+from driftbandit.live.answers import Ask, Explanation, Found, Preview, Status
+from driftbandit.live.choosing import ChooserPlayer
+from driftbandit.live.errors import NotFound
+from driftbandit.live.state import tail
+from driftbandit.live.telling import explained, previewed, status
+from driftbandit.live.writing import Writing
+from driftbandit.policies._base.policy import Policy
+
+
+class Answering(Writing):
+    """What can be asked without being written."""
+
+    def find(self, name: str, id: str) -> Found:
+        return self._entry(name, id)[1].found()
+
+    def preview(self, name: str, ask: Ask) -> Preview:
+        """What would be decided, and what is thought of each arm; nothing is kept."""
+        return previewed(self._experiment(name), ask)
+
+    def explain(self, name: str, id: str) -> Explanation:
+        """What the policy thinks now of what was on offer when this was decided."""
+        experiment, entry = self._entry(name, id)
+        if entry.first < self.journal.start:
+            raise NotFound(f"the record of {id!r} was dropped from the journal, and with it what was on offer")
+        self.commits.through(entry.first)
+        _, record = next(tail(self.journal, entry.first))
+        return explained(experiment, entry, record)
+
+    def status(self, name: str) -> Status:
+        return status(self._experiment(name), self.commits.next)
+
+    def recent(self, name: str) -> list[Found]:
+        """The last decisions, at most 50, the newest first."""
+        experiment = self._experiment(name)
+        found = map(experiment.find, reversed(experiment.recent))
+        return [entry.found() for entry in found if entry is not None]
+
+    def learner(self, name: str) -> Policy | Chooser:
+        """What decides, to read only: ``history()``, ``status()``, ``estimate()``."""
+        player = self._experiment(name).player
+        return player.chooser if isinstance(player, ChooserPlayer) else player.policy
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.state.names)

@@ -1,0 +1,32 @@
+"""Long work beside an event loop, in a thread that does not keep the process from ending."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def aside(function: Callable[P, T], *args: P.args, **settings: P.kwargs) -> T:
+    """As asyncio.to_thread, whose threads are waited for when a loop ends."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(give: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop ended meanwhile
+            loop.call_soon_threadsafe(lambda: None if future.done() else give())
+
+    def work() -> None:
+        try:
+            result = function(*args, **settings)
+        except BaseException as error:  # raised again by who awaits it
+            failure = error
+            settle(lambda: future.set_exception(failure))
+        else:
+            settle(lambda: future.set_result(result))
+
+    threading.Thread(target=work, name="driftbandit aside", daemon=True).start()
+    return await future

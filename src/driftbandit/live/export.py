@@ -1,0 +1,143 @@
+"""The journal for others: as a table, checked from end to end, and made shorter."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from driftbandit.core.extras import needed_for
+from driftbandit.core.files import write_atomically
+from driftbandit.live import records as r
+from driftbandit.live import snapshot
+from driftbandit.live.errors import Damaged
+from driftbandit.live.journal import Journal
+from driftbandit.live.players import rows
+from driftbandit.live.service import Service
+from driftbandit.live.state import State, recover, tail
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHUNK = 100_000  # rows made into a frame at a time
+
+
+def export(journal: Journal, path: str | Path, first: int | None = None) -> int:
+    """Write the records from ``first`` on to a Parquet file, one row each; how many."""
+    with needed_for("driftbandit.live export"):
+        import polars as pl
+    frames = list(frames_of(journal, journal.start if first is None else first))
+    table = pl.concat(frames) if frames else pl.DataFrame(schema=schema())
+    write_atomically(path, table.write_parquet)
+    return table.height
+
+
+def frames_of(journal: Journal, first: int) -> "Iterator[pl.DataFrame]":
+    import polars as pl
+
+    held: list[dict[str, Any]] = []
+    for number, record in tail(journal, first):
+        held.append(row(number, record))
+        if len(held) == CHUNK:
+            yield pl.DataFrame(held, schema=schema())
+            held = []
+    if held:
+        yield pl.DataFrame(held, schema=schema())
+
+
+def schema() -> "dict[str, Any]":
+    import polars as pl
+
+    return {
+        "record": pl.Int64,
+        "at": pl.Float64,
+        "kind": pl.String,
+        "experiment": pl.Int64,
+        "id": pl.String,
+        "round": pl.Int64,
+        "index": pl.Int64,
+        "chosen": pl.Int64,
+        "action": pl.String,
+        "chance": pl.Float64,
+        "baseline": pl.Int64,
+        "deferred": pl.Boolean,
+        "set": pl.String,
+        "arms": pl.List(pl.List(pl.Float64)),
+        "value": pl.Float64,
+        "key": pl.String,
+        "ids": pl.List(pl.String),
+        "rest": pl.String,  # what only some have, as JSON: fields, exclude, labels, features, settings, name
+    }
+
+
+REST = ("name", "settings", "labels", "fields", "exclude", "features", "mismatch", "release")
+
+
+def row(number: int, record: Any) -> dict[str, Any]:
+    told = msgspec.structs.asdict(record)
+    arms = told.get("arms")
+    if isinstance(record, r.SetPut):
+        told["arms"] = rows(record.arms, record.shape[0]).tolist()
+    elif arms is not None:
+        told["arms"] = rows(arms[1], arms[0]).tolist()
+    rest = {name: told[name] for name in REST if told.get(name)}
+    kept = {name: told.get(name) for name in schema()}
+    kind = type(record).__name__
+    more = {"record": number, "kind": kind, "experiment": told.get("of"), "rest": None}
+    if rest:
+        more["rest"] = json.dumps(msgspec.to_builtins(rest), sort_keys=True)
+    return kept | more
+
+
+class Verified(NamedTuple):
+    """What a journal holds, once all of it was folded."""
+
+    first: int  # record from which it was folded: 0, or the oldest snapshot's place where older records were dropped
+    records: int
+    witnesses: int
+    digests: dict[str, str]  # of each experiment's state
+
+
+def verify(journal: Journal) -> Verified:
+    """Fold all that is there and check every witness, and the snapshots against the fold. Raises Damaged or Mismatch."""
+    state = State() if journal.start == 0 else snapshot_from(journal, journal.start)
+    first, witnesses = state.place, 0
+    while state.place < journal.end:
+        for number, record in tail(journal, state.place):
+            if isinstance(record, r.Adopted):  # what was folded so far is not what was gone on with
+                state = snapshot_from(journal, number + 1)
+                break
+            state.apply(record)
+            witnesses += isinstance(record, r.Witness)
+    if state.freeze().encode() != recover(journal).freeze().encode():
+        raise Damaged(f"{journal.name}: its latest snapshot is not what its records make: remove the snapshot")
+    digests = {name: each.digest().hex() for name, each in state.names.items()}
+    return Verified(first, state.place, witnesses, digests)
+
+
+def snapshot_from(journal: Journal, first: int) -> State:
+    """The state at the oldest snapshot from this record on."""
+    places = [place for place in journal.snapshots() if first <= place <= journal.end]
+    if not places:
+        raise Damaged(f"{journal.name}: a snapshot from record {first} on is needed to verify it, and there is none")
+    return State.thaw(snapshot.read(journal.snapshot(min(places)), min(places)))
+
+
+def compact(service: Service, keep: float = 0.0) -> int:
+    """Drop groups that neither of two snapshots needs and that are older than ``keep`` seconds; how many records.
+
+    Export them first.
+    """
+    if service.commits.next > service.keeper.place:
+        service.snapshot()
+    service.keeper.wait()
+    journal = service.journal
+    before, limit = ([*journal.snapshots(), 0, 0])[1], service.now() - keep
+    for number, record in tail(journal, journal.start):
+        if number >= before or record.at > limit:
+            before = min(before, number)
+            break
+    dropped = journal.start
+    journal.drop(before)
+    return journal.start - dropped

@@ -1,0 +1,102 @@
+"""Sums by time and action, in a ring of buckets: what happened lately, in memory that does not grow."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from driftbandit.core.types import Floats
+
+CHOSEN, REWARDED, TOTAL, SQUARES = range(4)
+INTERVAL = 1.96  # standard errors: 95 %
+
+
+class Table(NamedTuple):
+    """The ring, the oldest bucket first."""
+
+    times: list[float]  # when each begins
+    sums: Floats  # (bucket, action, 4)
+    levels: Floats  # (bucket,): the last seen, NaN if none was
+    rounds: Floats  # (bucket,): the first decided in it, NaN if none was
+
+    def when(self, round: int) -> float | None:
+        """About when a round was decided; None if that was before all of this."""
+        known = np.flatnonzero(self.rounds <= round)
+        return self.times[known[-1]] if len(known) else None
+
+
+class Series:
+    """``count`` buckets of ``width`` seconds. What is older than the ring is passed over."""
+
+    def __init__(self, width: float, count: int, actions: int) -> None:
+        self.width, self.count = width, count
+        self.sums = np.zeros((count, actions, 4))
+        self.levels, self.rounds = np.full(count, np.nan), np.full(count, np.nan)
+        self.newest = -1  # the number of the newest bucket, counted from the epoch
+
+    def add(self, time: float, action: int, sums: Sequence[float]) -> None:
+        if (bucket := self._at(time)) is not None:
+            self.sums[bucket, action] += sums
+
+    def level(self, time: float, value: float) -> None:
+        if (bucket := self._at(time)) is not None:
+            self.levels[bucket] = value
+
+    def reach(self, time: float, round: int) -> None:
+        if (bucket := self._at(time)) is not None and not self.rounds[bucket] <= round:
+            self.rounds[bucket] = round
+
+    def _at(self, time: float) -> int | None:
+        number = int(time // self.width)
+        if number > self.newest:
+            self._turn_to(number)
+        return number % self.count if number > self.newest - self.count else None
+
+    def _turn_to(self, number: int) -> None:
+        fresh = np.arange(max(self.newest + 1, number - self.count + 1), number + 1) % self.count
+        self.sums[fresh], self.levels[fresh], self.rounds[fresh] = 0.0, np.nan, np.nan
+        self.newest = number
+
+    def table(self, now: float) -> Table:
+        if int(now // self.width) > self.newest:
+            self._turn_to(int(now // self.width))
+        numbers = np.arange(self.newest - self.count + 1, self.newest + 1)
+        order = numbers % self.count
+        return Table((numbers * self.width).tolist(), self.sums[order], self.levels[order], self.rounds[order])
+
+
+def pooled(sums: Floats) -> float:
+    """The variance of all rewards in a table."""
+    n, total, squares = sums[..., REWARDED].sum(), sums[..., TOTAL].sum(), sums[..., SQUARES].sum()
+    return max(float(squares / n - (total / n) ** 2), 0.0) if n else 0.0
+
+
+def means(sums: Floats, variance: float) -> tuple[list[float | None], list[float | None], list[float | None]]:
+    """The mean reward of each row and the ends of its 95 % interval; None where no reward came.
+
+    A row's own variance counts together with one reward of the ``variance`` of all, since where few rewards came, and by
+    chance the same, its own says nothing.
+    """
+    n, total, squares = sums[..., REWARDED], sums[..., TOTAL], sums[..., SQUARES]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / n
+        own = np.maximum(squares - n * mean**2, 0.0)
+        half = INTERVAL * np.sqrt((own + variance) / n / n)
+    return gaps(mean), gaps(mean - half), gaps(mean + half)
+
+
+def gaps(values: Floats) -> list[float | None]:
+    """As JSON has it, which knows no NaN; to six digits, more than anyone can see."""
+    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
+
+
+class Histogram:
+    """Counts up to each of some bounds, and above the last."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds, self.counts, self.total = list(bounds), [0] * (len(bounds) + 1), 0.0
+
+    def add(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value

@@ -1,0 +1,84 @@
+"""Several experiments on one journal. One owner, no locks: each command is checked whole, applied, written, answered."""
+
+from driftbandit.core import validate
+from driftbandit.live import records as r
+from driftbandit.live.answers import Answer, Ask, Receipt
+from driftbandit.live.asking import LONGEST_ID, asked, refused, text, written
+from driftbandit.live.entries import UNSHOWN, WAITING, Entry
+from driftbandit.live.errors import Conflict, Full
+from driftbandit.live.experiment import Experiment
+from driftbandit.live.managing import Managing
+
+WITNESS_EVERY = 10_000  # decisions of an experiment
+AT_ONCE = 1000  # decisions that expire in one record
+
+
+class Service(Managing):
+    """Commands return at once with a ticket; what they did is durable when ``journal`` has committed that record.
+
+    Threads must not share it: one owner (an event loop, or who holds a lock) calls everything here. ``commits``
+    (committer.py) is where records gather: ``service.commits.through(ticket)`` makes one durable, from any thread, and a
+    ``Committer(service.commits, durable, failed)`` does so in a thread of its own: ``wake()`` it after commands.
+
+    A command that raises Invalid, NotFound, Conflict or Full changed nothing. After Broken, only opening again helps.
+    """
+
+    def decide(self, name: str, id: str, ask: Ask) -> Answer:
+        """Decide, or give the answer that this id had before."""
+        experiment = self._experiment(name)
+        told, digest = asked(ask, experiment.player.entries)
+        known = experiment.find(text("id", id, LONGEST_ID))
+        if known is not None:
+            if known.asked != digest:
+                raise Conflict(f"id {id!r} stands for another request already: give each decision an id of its own")
+            return known.answer(repeat=True)
+        if len(experiment.waiting) >= experiment.settings.most_waiting:
+            waiting = f"{len(experiment.waiting)} decisions of {name!r} wait for their reward, as many as may"
+            raise Full(f"{waiting} (most_waiting): reward them, or let their waits end")
+        self._write(written(experiment, self.now(), id, told, digest))
+        if experiment.counts.decisions % WITNESS_EVERY == 0:
+            self._witness(experiment)
+        return experiment.waiting[id].answer(repeat=False)
+
+    def reward(self, name: str, id: str, value: float, key: str | None = None) -> Receipt:
+        """The reward of a decision. Where rewards are summed, each has a ``key`` by which it is known again."""
+        with refused("value"):
+            value = validate.reward(value)
+        experiment, entry = self._entry(name, id)
+        if key is not None:
+            key = text("key", key, LONGEST_ID)
+        entry = self._on_time(experiment, entry)
+        outcome = experiment.outcome(entry, value, key)
+        if outcome == "duplicate":
+            return Receipt(id=id, outcome=outcome, ticket=entry.last)
+        self._write(r.Rewarded(self.now(), experiment.number, id, value, key))
+        return Receipt(id=id, outcome=outcome, ticket=self._last)
+
+    def shown(self, name: str, id: str) -> Receipt:
+        """Word that a deferred decision was shown: its wait begins now."""
+        experiment, entry = self._entry(name, id)
+        entry = self._on_time(experiment, entry)
+        if entry.state == WAITING and entry.pending:
+            self._write(r.Shown(self.now(), experiment.number, id))
+            return Receipt(id=id, outcome="kept", ticket=self._last)
+        return Receipt(id=id, outcome="late" if entry.state == UNSHOWN else "duplicate", ticket=entry.last)
+
+    def _on_time(self, experiment: Experiment, entry: Entry) -> Entry:
+        """The entry, whose wait is ended first if it is over."""
+        if entry.state == WAITING and entry.deadline <= self.now():
+            self._write(r.Expired(self.now(), experiment.number, (entry.id,)))
+            entry = experiment.settled.get(entry.id) or entry
+        return entry
+
+    def tick(self) -> int:
+        """End the waits that are over, and begin a snapshot where one is due: to be called a few times per second.
+
+        How many records that made.
+        """
+        before = self.commits.next
+        for experiment in list(self.state.experiments.values()):
+            while ids := experiment.due(self.now(), AT_ONCE):
+                self._write(r.Expired(self.now(), experiment.number, ids))
+        if self.keeper.due(self.commits.next):
+            self.snapshot()
+        return self.commits.next - before

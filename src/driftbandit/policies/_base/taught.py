@@ -1,0 +1,84 @@
+"""For whoever keeps a policy and its decisions elsewhere: learning by round and arm, and a policy as bytes."""
+
+import hashlib
+import io
+import json
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from driftbandit.core import validate
+from driftbandit.core.types import Floats
+from driftbandit.policies._base import saved as store
+from driftbandit.policies._base.decision import Decision
+from driftbandit.policies._base.entry import SLACK
+from driftbandit.policies._base.leaves import leaves
+from driftbandit.policies._base.scratch import Scratch, is_plain
+from driftbandit.policies._base.verbs import disown
+
+
+class Taught(Scratch):
+    """What a policy can do without its own table of decisions that wait."""
+
+    def release(self, decision: Decision) -> None:
+        """Wait no more for this decision's reward: it will be taught by ``learn``, or never."""
+        self._waiting.pop(decision.round, None)
+
+    def learn(self, round: int, arm: ArrayLike, reward: float, *, own: bool = True) -> None:
+        """Learn the reward of an arm that was played in a round which this policy decided.
+
+        own: whether the arm was its own choice. Of another's it learns the same, but does not judge its own choice by it.
+        Nothing keeps a reward from being learnt twice: that is for the caller to know.
+        """
+        if not (isinstance(reward, float) and -validate.LARGEST <= reward <= validate.LARGEST):
+            reward = validate.reward(reward)
+        round, x = validate.whole("round", round, least=0), self._as_arm(arm)
+        if round >= self.rounds:
+            raise ValueError(f"round must be one that was decided, so below {self.rounds}, got {round}")
+        with self._alone():
+            self._teach(round, x, reward, own)
+
+    def _teach(self, round: int, arm: Floats, reward: float, own: bool) -> None:
+        """As ``learn``, of what is known to be right."""
+        self._waiting.pop(round, None)
+        if not own:
+            disown(self.state, round)
+        (self._take or self._bind_take())(self.state, round, arm, reward)
+
+    def _as_arm(self, arm: ArrayLike) -> Floats:
+        x = arm if isinstance(arm, np.ndarray) and is_plain(arm) else validate.array("arm", arm, 1)
+        entries = getattr(self, "_entries", self.dim)
+        if x.shape != (entries,):
+            raise ValueError(f"arm must have {entries} entries, got shape {x.shape}")
+        x, whole = x[entries != self.dim :], x  # an arm in a block begins with its number
+        longest = self.arm_norm * SLACK
+        if not float(x @ x) <= longest * longest:
+            rows = validate.array("arm", x, 1).reshape(1, -1)
+            raise validate.too_long(self.arm_norm, validate.longest_row("arm", rows))
+        return whole
+
+    def to_bytes(self) -> bytes:
+        """What ``save`` would write to a file."""
+        return self._packed(None)
+
+    def _packed(self, about: dict[str, Any] | None) -> bytes:
+        buffer = io.BytesIO()
+        with self._alone():
+            store.write_to(buffer, *self._parts(about))
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """What ``to_bytes`` gave, as a policy that goes on exactly as that one would; checked as a file is."""
+        return cls._read(io.BytesIO(data), "this policy as bytes")
+
+    def digest(self) -> bytes:
+        """16 bytes that differ where a bit of the parameters, the round or the state does; decisions that wait are left out."""
+        digest = hashlib.blake2b(digest_size=16)
+        with self._alone():
+            digest.update(json.dumps([type(self).__name__, self._given, self.rounds], sort_keys=True).encode())
+            for name, array in leaves(self.state).items():
+                digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+                digest.update(np.ascontiguousarray(array).data if array.size else b"")
+        return digest.digest()
