@@ -12,7 +12,7 @@ from driftbandit.cli.commands import parser
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(DOCS.glob("*.md")) + sorted(DOCS.glob("[a-z]*/*.md"))
 FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
-NOT_RUN = {"bash", "console", "bibtex", "json"}  # what needs a cluster, a service, hours or a reader
+NOT_RUN = {"bash", "bibtex", "json"}  # what needs a cluster, a service, hours or a reader
 
 pytestmark = pytest.mark.plain
 
