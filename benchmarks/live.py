@@ -169,8 +169,9 @@ def main() -> None:
     page = f"""# The live service under load
 
 AdaptiveUCB, d = 10, a named set of 20 arms; uvicorn with uvloop and httptools, one process; SQLite with a write-ahead log and a
-sync per commit; wrk with one thread on the same machine; an empty request is `GET /healthz`. {chosen.rounds} rounds, each
-measures everything for {chosen.seconds} s; medians over rounds, with their range. {machine()}.
+sync per commit; wrk with one thread on the same machine; an empty request is `GET /healthz`; decisions get no
+reward and are forgotten after {live_load.WAIT:g} s. {chosen.rounds} rounds, each measures everything for
+{chosen.seconds} s; medians over rounds, with their range. {machine()}.
 Load average before the run: {busy:.1f} (what else was running; the aims are for a quiet machine).
 
 {table(results)}

@@ -14,6 +14,7 @@ from driftbandit.live.sqlite import SqliteJournal
 from driftbandit.policies.adaptive import AdaptiveUCB
 
 DIM, ARMS = 10, 20
+WAIT = 3.0  # seconds: nobody rewards here, so that decisions would pile up
 
 
 def lua(run: str, batch: int = 0) -> str:
@@ -59,7 +60,7 @@ def main(path: Path, mode: str) -> None:
         await start()
         arms = np.random.default_rng(0).standard_normal((ARMS, DIM))
         arms /= np.linalg.norm(arms, axis=1, keepdims=True)
-        app.host.service.create("bench", AdaptiveUCB(DIM), Settings(most_waiting=100_000_000))
+        app.host.service.create("bench", AdaptiveUCB(DIM), Settings(wait=WAIT, remember=WAIT, most_waiting=1_000_000))
         app.host.service.put_set("bench", "all", arms)
         if mode == "each":
             commit_each(app)

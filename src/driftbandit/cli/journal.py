@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from driftbandit.cli.opened import opened, opened_journal
-from driftbandit.cli.options import Commands, at_least
+from driftbandit.cli.options import Commands, Examples, at_least
 
 
 def add_journal(commands: Commands) -> None:
@@ -18,7 +18,7 @@ def add_journal(commands: Commands) -> None:
   driftbandit journal verify shop.db                       fold all of it again and compare with its witnesses
   driftbandit journal export shop.db shop.parquet          one row per record, numbers exact
   driftbandit journal compact shop.db --keep-days 30       drop what snapshots do not need; export it first""",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Examples,
     )
     verbs = command.add_subparsers(title="what to do", metavar="verify | export | compact", dest="verb", required=True)
     add_verb(verbs, "verify", "fold all records again and check every checksum, witness and snapshot", verify)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from driftbandit.cli.options import Commands, at_least
+from driftbandit.cli.options import Commands, Examples, at_least
 
 if TYPE_CHECKING:
     from driftbandit.live.host import Host
@@ -29,7 +29,7 @@ def add_serve(commands: Commands) -> None:
     curl --json '{"reward": 1}' localhost:8000/v1/experiments/shop/decisions/visit-1/reward
   driftbandit token make shop.db --rights admin   a token; with it the service may listen beyond this machine:
   driftbandit serve shop.db --host 0.0.0.0        behind a proxy that speaks TLS""",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Examples,
     )
     command.add_argument("path", nargs="?", type=Path, metavar="PATH",
                          help="the journal, made if it is not there (default: live.db; with --demo: demo.db)")  # fmt: skip

@@ -15,6 +15,13 @@ class Defaults(argparse.ArgumentDefaultsHelpFormatter):
         return action.help if action.default in (None, False) else super()._get_help_string(action)
 
 
+class Examples(argparse.HelpFormatter):
+    """Fills what is one paragraph, and leaves what has lines of its own as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 def add_run_options(command: argparse.ArgumentParser, out: str) -> None:
     command.add_argument("--out", help=f"folder to write to; work already finished there is not repeated (default: {out})",
                          default=argparse.SUPPRESS, type=Path, metavar="FOLDER")  # fmt: skip

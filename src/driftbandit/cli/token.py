@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from driftbandit.cli.opened import opened
-from driftbandit.cli.options import Commands
+from driftbandit.cli.options import Commands, Examples
 
 RIGHTS = ("decide", "reward", "read", "admin")
 
@@ -24,7 +24,7 @@ def add_token(commands: Commands) -> None:
   driftbandit token revoke shop.db 3f9c0a1b2c3d
 While a service has the journal open, give its address instead, and an admin's token in DRIFTBANDIT_TOKEN:
   driftbandit token make http://127.0.0.1:8000 --rights read --note "dashboard" """,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Examples,
     )
     verbs = command.add_subparsers(title="what to do", metavar="make | list | revoke", dest="verb", required=True)
     make = add_verb(verbs, "make", "make a token and print it", make_token)

@@ -12,30 +12,11 @@ import msgspec
 
 from driftbandit.live.ids import new_id
 from driftbandit.live.outbox import Outbox, Refusal
+from driftbandit.live.replies import Decided, ServiceError, understood
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 2.0  # seconds between tries, before chance shortens them
 AGAIN = (429, 502, 503, 504)  # what a later try may cure
 MOST_OFFLINE = 100_000
-
-
-class ServiceError(Exception):
-    """The service refused, or could not be reached in time."""
-
-    def __init__(self, status: int | None, detail: str, field: str | None = None) -> None:
-        super().__init__(f"{detail} (at {field})" if field else detail)
-        self.status, self.detail, self.field = status, detail, field
-
-
-class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """What to show. ``offline``: the service did not answer in time, and this is the fallback; its reward is not learnt."""
-
-    id: str
-    action: str | None = None
-    index: int | None = None
-    round: int | None = None
-    repeat: bool = False
-    agreed: bool | None = None  # with a baseline: whether the policy would have chosen the same
-    offline: bool = False
 
 
 class AsyncClient:
@@ -192,12 +173,3 @@ class AsyncClient:
 def part(name: str) -> str:
     """One part of a path."""
     return quote(name, safe="")
-
-
-def understood(answer: httpx.Response) -> Any:
-    """The body, or the problem that it tells."""
-    body = msgspec.json.decode(answer.content) if answer.content else None
-    if answer.is_success:
-        return body
-    told = body if isinstance(body, dict) else {}
-    raise ServiceError(answer.status_code, told.get("detail") or answer.reason_phrase, told.get("field"))

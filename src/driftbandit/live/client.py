@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Self, TypeVar
 
-from driftbandit.live.async_client import AsyncClient, Decided, ServiceError
+from driftbandit.live.async_client import AsyncClient
 from driftbandit.live.outbox import Refusal
+from driftbandit.live.replies import Decided, ServiceError
 
 __all__ = ["AsyncClient", "Client", "Decided", "ServiceError"]
 
