@@ -44,7 +44,7 @@ nb_execution_in_temp = True
 nb_merge_streams = True
 nb_execution_show_tb = True
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath", "fieldlist"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 copybutton_exclude = ".linenos, .gp, .go"
 
 # --- the reference --------------------------------------------------------------------------------------------------
