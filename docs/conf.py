@@ -50,6 +50,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 # --- the reference --------------------------------------------------------------------------------------------------
 default_role = "py:obj"
 autodoc_inherit_docstrings = False
+autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"

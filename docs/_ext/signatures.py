@@ -39,7 +39,10 @@ def sign(
 
 
 def mark_up(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = [substitute(MARKUP, line) for line in lines]
+    marked = [substitute(MARKUP, line) for line in lines]
+    if what in ("property", "attribute") and marked:
+        marked[0] = marked[0].replace(": ", " – ")  # or Napoleon takes what stands before for a type
+    lines[:] = "\n".join(marked).replace(" Its columns:\n", "\n\nIts columns:\n").split("\n")
 
 
 def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
