@@ -43,6 +43,7 @@ reproduce: install
 
 bench: install
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/blocks.py
 
 # Needs wrk (Debian: apt-get install wrk).
 bench-live: export OPENBLAS_NUM_THREADS = 1
