@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +12,11 @@ from driftbandit.core.types import Floats
 ROUNDS, TURNS = 2000, 5
 
 
-def restart(dim: int, **more: int) -> Policy:
+def restart(dim: int, **more: Any) -> Policy:
     return RestartUCB(dim, period=1000, **more)
 
 
-def adaptive(dim: int, **more: int) -> Policy:
+def adaptive(dim: int, **more: Any) -> Policy:
     return AdaptiveUCB(dim, **more)
 
 
