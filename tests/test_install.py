@@ -82,10 +82,10 @@ def clean_environment(folder: Path) -> Path:
 def built(folder: Path, python: Path) -> tuple[Path, Path]:
     """The source archive, and the wheel made from it, by tools that stay outside the environment."""
     tools, dist = folder / "tools", folder / "dist"
-    installed: list[str | Path] = ["pip", "install", "--quiet", "--target", tools, "build"]
-    for command in (installed, ["build", "--outdir", dist, ROOT]):
-        done = run(python, "-m", *command, PYTHONPATH=str(tools))
-        assert done.returncode == 0, done.stderr
+    fetched = run(python, "-m", "pip", "install", "--quiet", "--target", tools, "build")
+    assert fetched.returncode == 0, fetched.stderr
+    done = run(python, "-m", "build", "--outdir", dist, ROOT, PYTHONPATH=str(tools))
+    assert done.returncode == 0, done.stderr
     (sdist,), (wheel,) = dist.glob("*.tar.gz"), dist.glob("*.whl")
     assert sdist.name == f"driftbandit-{__version__}.tar.gz"
     assert wheel.name == f"driftbandit-{__version__}-py3-none-any.whl"

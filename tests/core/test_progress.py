@@ -64,7 +64,7 @@ def test_a_notebook_gets_its_bar_as_a_widget(monkeypatch: pytest.MonkeyPatch) ->
     Study(**STUDY, replicates=3).run(progress=True)
     assert any(isinstance(one, Output) for one in shown)
     assert any("playing" in str(one) for one in shown)
-    assert shown[-1] == "closed"
+    assert "closed" in shown
 
 
 def test_a_notebook_without_widgets_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

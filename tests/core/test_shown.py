@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from common import every_policy
-from driftbandit import AdaptiveUCB, Constant, Decision, FixedArms, Gaussian, StaticUCB, Study, UnitArms, World, play
+from driftbandit import AdaptiveUCB, Chooser, Constant, Decision, FixedArms, Gaussian, StaticUCB, Study, UnitArms, World, play
 from driftbandit.core.shown import HEIGHT, MOST_ROWS, WIDTH, bars, shortened, sparkline, table
 
 EVIL = "<script>alert('θ & \"x\"')</script>"
@@ -141,3 +141,13 @@ def test_decisions_results_and_studies() -> None:
     assert "final regret, mean ± std" in words
     best, other = (float(part) for part in re.findall(r"width=[\d.]+ ([\d.]+) ±", words))
     assert best <= other
+
+
+def test_a_choice_and_how_actions_have_fared() -> None:
+    shop = Chooser(StaticUCB, actions=[EVIL, "green"])
+    choice = shop.select(exclude=["green"])
+    assert words_in(choice).startswith(f"Choice action {EVIL} round 0 visitor")
+    shop.update(choice, 0.25)
+    words = words_in(shop.status())
+    assert f"{EVIL} 1 1 0.25 yes" in words
+    assert "green 0 0 yes" in words

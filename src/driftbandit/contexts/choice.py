@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from driftbandit.core.shown import bars, table
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.decision import Decision
 
@@ -53,6 +54,10 @@ class Choice:
     def __repr__(self) -> str:
         return f"Choice(action={self.action!r}, decision={self.decision!r})"
 
+    def _repr_html_(self) -> str:
+        rows = [("action", self.action), ("round", self.decision.round), ("visitor", bars(self.context))]
+        return table("Choice", (), rows)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Choice) and (self.action, self.decision) == (other.action, other.decision)
 
@@ -79,3 +84,17 @@ class ChooserStatus(NamedTuple):
     out_of_range: dict[str, int]  # by field: how many values were clipped, or of a level not declared
     estimate: dict[str, float]  # θ̂ by the name of its column
     policy: Any  # the policy's own status, if it has one
+
+    def _repr_html_(self) -> str:
+        headings = ("action", "chosen", "rewarded", "mean reward", "offered")
+        rows = [
+            (
+                name,
+                f"{one.chosen:,}",
+                f"{one.rewarded:,}",
+                f"{one.mean:.4g}" if one.rewarded else "",
+                "yes" if one.offered else "no",
+            )
+            for name, one in self.actions.items()
+        ]
+        return table("Chooser", headings, rows)

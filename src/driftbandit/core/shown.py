@@ -11,6 +11,7 @@ from driftbandit.core.types import Floats
 MOST, KEPT = 8, 6  # of a longer arm, so many features are printed
 WIDTH, HEIGHT = 120, 20  # of a line, in pixels
 MOST_ROWS = 50  # of a table
+CAPTION = "text-align:left;font-weight:bold;white-space:nowrap"
 
 
 def shortened(values: Sequence[Any], most: int = MOST) -> str:
@@ -26,12 +27,13 @@ class Html(str):
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """The first cell of a row names it; a table of many rows is cut short, and says so."""
-    body = list(rows)
+    every = list(rows)
     lines = [line("th", headings)] if headings else []
-    lines += [line("td", row) for row in body[:MOST_ROWS]]
-    if len(body) > MOST_ROWS:
-        lines.append(line("td", [f"… {len(body) - MOST_ROWS:,} more"]))
-    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
+    lines += [line("td", row) for row in every[:MOST_ROWS]]
+    if len(every) > MOST_ROWS:
+        lines.append(line("td", [f"… {len(every) - MOST_ROWS:,} more"]))
+    body = "".join(lines)
+    return f'<table><caption style="{CAPTION}">{escape(caption)}</caption>{body}</table>'
 
 
 def line(tag: str, cells: Sequence[object]) -> str:

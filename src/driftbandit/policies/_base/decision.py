@@ -43,7 +43,12 @@ class Decision:
         return f"Decision(round={self.round}, index={self.index}, arm={shortened(self.arm.tolist())})"
 
     def _repr_html_(self) -> str:
-        rows = [("round", self.round), ("index", self.index), ("arm", shortened(self.arm.tolist())), ("", bars(self.arm))]
+        rows = [
+            ("round", self.round),
+            ("index", self.index),
+            ("arm", shortened(self.arm.round(4).tolist())),
+            ("", bars(self.arm)),
+        ]
         return table("Decision", (), rows)
 
     def __eq__(self, other: object) -> bool:
