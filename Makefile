@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests coverage docs soak reproduce bench bench-live peers shop clean
+.PHONY: install test lint tests docs soak coverage reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -24,11 +24,6 @@ tests: install
 	$(BIN)/pytest -n 2 -m 'not plain'
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
 
-# Of the tests without the compiler, since no one can look into machine code; the least that is accepted stands in pyproject.toml.
-coverage: export OPENBLAS_NUM_THREADS = 1
-coverage: install
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled' --cov --cov-report=term
-
 # The live room's long tests: a hundred kills under load, the log cut at every byte, another processor for every policy.
 soak: export DRIFTBANDIT_SOAK = 1
 soak: install
@@ -38,11 +33,17 @@ soak: install
 docs: install
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --quiet --jobs 2 docs docs/_build/html
 
+# Of the tests without the compiler, since no one can look into machine code; the least that is accepted stands in pyproject.toml.
+coverage: export OPENBLAS_NUM_THREADS = 1
+coverage: install
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled' --cov --cov-report=term
+
 reproduce: install
 	$(BIN)/driftbandit reproduce
 
 bench: install
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/blocks.py
 
 # Needs wrk (Debian: apt-get install wrk).
 bench-live: export OPENBLAS_NUM_THREADS = 1

@@ -14,8 +14,8 @@ import numpy as np
 from driftbandit import AdaptiveUCB, StaticUCB
 from driftbandit.core.types import Floats
 from driftbandit.live import Ask, Learner, Service
-from driftbandit.live.sqlite import SqliteJournal
-from driftbandit.live.state import recover
+from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.disk.state import recover
 
 KINDS: dict[str, Any] = {"AdaptiveUCB": AdaptiveUCB, "StaticUCB": StaticUCB}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from driftbandit.live.app import App
-from driftbandit.live.server import bind, more_files, run
+from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.door.app import App
+from driftbandit.live.door.server import bind, more_files, run
 from driftbandit.live.settings import Settings
-from driftbandit.live.sqlite import SqliteJournal
 from driftbandit.policies.adaptive import AdaptiveUCB
 
 DIM, ARMS = 10, 20

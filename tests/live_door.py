@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 
-from driftbandit.live.app import App
-from driftbandit.live.server import bind, serve
-from driftbandit.live.sqlite import SqliteJournal
+from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.door.app import App
+from driftbandit.live.door.server import bind, serve
 
 EXPERIMENT = {"policy": "StaticUCB", "dim": 2, "parameters": {"noise": 0.1}}
 ARMS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from driftbandit import StaticUCB
-from driftbandit.live import Learner, Service, Settings, keeper
-from driftbandit.live.sqlite import SqliteJournal
+from driftbandit.live import Learner, Service, Settings
+from driftbandit.live.disk import keeper
+from driftbandit.live.disk.sqlite import SqliteJournal
 
 ARMS = [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]
 MEMORY = Path("/dev/shm")  # where a sync costs nothing

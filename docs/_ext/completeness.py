@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-MODULES = ("driftbandit", "driftbandit.figures", "driftbandit.theory", "driftbandit.shop")
+MODULES = ("driftbandit", "driftbandit.figures", "driftbandit.theory", "driftbandit.shop", "driftbandit.live")
 logger = logging.getLogger(__name__)
 
 

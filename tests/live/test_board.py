@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from driftbandit.live.board import MOST_ACTIONS, OTHERS, Board
-from driftbandit.live.entries import Entry
-from driftbandit.live.records import Decided
-from driftbandit.live.series import CHOSEN, Histogram, Series, means, pooled
+from driftbandit.live.door.board import MOST_ACTIONS, OTHERS, Board
+from driftbandit.live.door.series import CHOSEN, Histogram, Series, means, pooled
+from driftbandit.live.fold.entries import Entry
+from driftbandit.live.fold.records import Decided
 
 pytestmark = pytest.mark.plain
 

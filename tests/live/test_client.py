@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from driftbandit.live.client import AsyncClient, Client, ServiceError
-from driftbandit.live.ids import new_id
+from driftbandit.live.fold.ids import new_id
 from live_door import ARMS, EXPERIMENT, new_app, served
 
 pytestmark = pytest.mark.plain

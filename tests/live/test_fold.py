@@ -15,15 +15,15 @@ import pytest
 from driftbandit import AdaptiveUCB, Category, Chooser, Context, RestartUCB, StaticUCB
 from driftbandit.core.compile import COMPILED
 from driftbandit.live import Ask, Service, Settings
-from driftbandit.live.sqlite import SqliteJournal
-from driftbandit.live.state import recover
+from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.disk.state import recover
 from live_service import FAST, Clock, bits, crash
 
 SOAK = "DRIFTBANDIT_SOAK" in os.environ
 FOLD = """
 import json, sys
-from driftbandit.live.sqlite import SqliteJournal
-from driftbandit.live.state import recover
+from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.disk.state import recover
 journal = SqliteJournal(sys.argv[1])
 state = recover(journal, use_snapshots=False)
 print(json.dumps({name: each.digest().hex() for name, each in state.names.items()}))

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from driftbandit.live import page as page_files
+from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.door import page as page_files
 from driftbandit.live.errors import Broken
-from driftbandit.live.sqlite import SqliteJournal
 from live_door import ARMS, AT, EXPERIMENT, made, new_app, running, shop
 
 pytestmark = pytest.mark.plain

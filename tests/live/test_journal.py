@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from driftbandit.live import Ask, Service
+from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.errors import Broken, Damaged, JournalError, Locked
-from driftbandit.live.sqlite import SqliteJournal
 from live_service import FAST, bits, opened
 
 pytestmark = pytest.mark.plain

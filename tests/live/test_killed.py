@@ -15,9 +15,9 @@ import pytest
 
 import live_service
 from driftbandit.live import Learner
+from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.errors import Conflict, Locked
 from driftbandit.live.export import verify
-from driftbandit.live.sqlite import SqliteJournal
 from live_service import ARMS, fill_disk, load, value_of
 
 pytestmark = [pytest.mark.plain, pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")]

@@ -14,14 +14,14 @@ import pytest
 
 from driftbandit import AdaptiveUCB, Category, Chooser, Context, FixedArms, RestartUCB, StaticUCB
 from driftbandit.live import Ask, Learner, Service, Settings
-from driftbandit.live.clock import steady
-from driftbandit.live.committer import Committer
+from driftbandit.live.disk.committer import Committer
+from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.errors import Broken, Conflict, Damaged, Invalid, Mismatch, NotFound
 from driftbandit.live.export import compact, verify
-from driftbandit.live.ids import new_id
-from driftbandit.live.make import Spec, make
-from driftbandit.live.records import Token
-from driftbandit.live.sqlite import SqliteJournal
+from driftbandit.live.fold.clock import steady
+from driftbandit.live.fold.ids import new_id
+from driftbandit.live.fold.make import Spec, make
+from driftbandit.live.fold.records import Token
 from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 pytestmark = pytest.mark.plain

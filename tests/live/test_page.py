@@ -14,7 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
 
-from driftbandit.live.series import deviations, means, pooled
+from driftbandit.live.door.series import deviations, means, pooled
 from live_door import ARMS, AT, EXPERIMENT, Process, new_app, served
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

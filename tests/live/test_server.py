@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from driftbandit.cli import main
-from driftbandit.live import server
+from driftbandit.live.door import server
 from live_door import ARMS, AT, EXPERIMENT, Process, new_app, served
 
 pytestmark = pytest.mark.plain

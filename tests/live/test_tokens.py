@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from driftbandit.live import tokens
+from driftbandit.live.door import tokens
 from driftbandit.live.errors import Invalid, NotFound
 from live_door import ARMS, AT, EXPERIMENT, shop
 
@@ -125,7 +125,7 @@ def test_secrets_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) 
         seen.append((a, b))
         return a == b
 
-    monkeypatch.setattr("driftbandit.live.tokens.hmac.compare_digest", compare)
+    monkeypatch.setattr("driftbandit.live.door.tokens.hmac.compare_digest", compare)
     text, token = tokens.draw(["read"])
     assert tokens.carried({token.digest: token}, b"Bearer " + text.encode()) is token
     assert seen == [(token.digest, token.digest)]

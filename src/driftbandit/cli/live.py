@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from driftbandit.cli.options import Commands, Examples, at_least
 
 if TYPE_CHECKING:
-    from driftbandit.live.host import Host
+    from driftbandit.live.door.host import Host
     from driftbandit.live.service import Service
 
 
@@ -51,9 +51,9 @@ def serve(chosen: argparse.Namespace) -> None:
     import logging
 
     from driftbandit.cli.opened import plainly
-    from driftbandit.live.app import LOCAL, App
-    from driftbandit.live.server import bind, more_files, run
-    from driftbandit.live.sqlite import SqliteJournal
+    from driftbandit.live.disk.sqlite import SqliteJournal
+    from driftbandit.live.door.app import LOCAL, App
+    from driftbandit.live.door.server import bind, more_files, run
 
     logging.basicConfig(level=logging.WARNING, format="driftbandit: %(message)s")
     more_files()

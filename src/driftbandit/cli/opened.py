@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from driftbandit.live.disk.sqlite import SqliteJournal
     from driftbandit.live.service import Service
-    from driftbandit.live.sqlite import SqliteJournal
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def plainly() -> Iterator[None]:
 
 @contextmanager
 def opened_journal(path: str | Path, must_exist: bool = True) -> "Iterator[SqliteJournal]":
-    from driftbandit.live.sqlite import SqliteJournal
+    from driftbandit.live.disk.sqlite import SqliteJournal
 
     if must_exist and not Path(path).exists():
         raise FileNotFoundError(f"there is no journal at {path}")

@@ -48,7 +48,7 @@ def make_token(chosen: argparse.Namespace) -> None:
     if is_address(chosen.journal):
         print(ask(chosen.journal, "POST", "tokens", wanted)["token"])
         return
-    from driftbandit.live.tokens import draw
+    from driftbandit.live.door.tokens import draw
 
     with opened(chosen.journal) as service:
         if not service.tokens and ("admin" not in chosen.rights or chosen.experiments):
@@ -64,7 +64,7 @@ def list_tokens(chosen: argparse.Namespace) -> None:
     if is_address(chosen.journal):
         found = ask(chosen.journal, "GET", "tokens")["tokens"]
     else:
-        from driftbandit.live.tokens import key_of
+        from driftbandit.live.door.tokens import key_of
 
         with opened(chosen.journal) as service:
             found = [
@@ -82,7 +82,7 @@ def revoke_token(chosen: argparse.Namespace) -> None:
     if is_address(chosen.journal):
         ask(chosen.journal, "DELETE", f"tokens/{chosen.key}")
     else:
-        from driftbandit.live.tokens import find
+        from driftbandit.live.door.tokens import find
 
         with opened(chosen.journal) as service:
             service.commits.through(service.revoke_token(find(service.tokens, chosen.key).digest))

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from driftbandit.live.host import Host
+    from driftbandit.live.door.host import Host
     from driftbandit.shop import Visit
 
 NAME = "shop"
@@ -48,7 +48,7 @@ def visits(done: int) -> Iterator["Visit"]:
 async def play(host: "Host", per_second: float = PER_SECOND) -> None:
     """Visitor after visitor, until cancelled; who clicks, clicks a little later."""
     from driftbandit.live.answers import Ask
-    from driftbandit.live.ids import new_id
+    from driftbandit.live.fold.ids import new_id
 
     chance = random.Random()
     for visit in visits(host.service.status(NAME).counts.decisions):

@@ -2,10 +2,10 @@
 
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.live.answers import Ask, Explanation, Found, Preview, Status
-from driftbandit.live.choosing import ChooserPlayer
+from driftbandit.live.disk.state import tail
 from driftbandit.live.errors import NotFound
-from driftbandit.live.state import tail
-from driftbandit.live.telling import explained, previewed, status
+from driftbandit.live.fold.choosing import ChooserPlayer
+from driftbandit.live.fold.telling import explained, previewed, status
 from driftbandit.live.writing import Writing
 from driftbandit.policies._base.policy import Policy
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from driftbandit.live.ids import new_id
+from driftbandit.live.fold.ids import new_id
 from driftbandit.live.outbox import Outbox, Refusal
 from driftbandit.live.replies import Decided, ServiceError, understood
 

@@ -9,13 +9,13 @@ import msgspec
 
 from driftbandit.core.extras import needed_for
 from driftbandit.core.files import write_atomically
-from driftbandit.live import records as r
-from driftbandit.live import snapshot
+from driftbandit.live.disk import snapshot
+from driftbandit.live.disk.journal import Journal
+from driftbandit.live.disk.state import State, recover, tail
 from driftbandit.live.errors import Damaged
-from driftbandit.live.journal import Journal
-from driftbandit.live.players import rows
+from driftbandit.live.fold import records as r
+from driftbandit.live.fold.players import rows
 from driftbandit.live.service import Service
-from driftbandit.live.state import State, recover, tail
 
 if TYPE_CHECKING:
     import polars as pl

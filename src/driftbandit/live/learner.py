@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.core.arms import FixedArms
 from driftbandit.live.answers import Answer, Ask, Explanation, Found, Preview, Receipt, Status
+from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.errors import Conflict, NotFound
 from driftbandit.live.export import compact, export
-from driftbandit.live.ids import new_id
-from driftbandit.live.make import described
+from driftbandit.live.fold.ids import new_id
+from driftbandit.live.fold.make import described
 from driftbandit.live.service import Service
 from driftbandit.live.settings import Settings
-from driftbandit.live.sqlite import SqliteJournal
 from driftbandit.policies._base.policy import Policy
 
 NAME = "default"  # of its one experiment

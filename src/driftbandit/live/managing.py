@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from driftbandit.contexts.chooser import Chooser
-from driftbandit.live import records as r
 from driftbandit.live.answering import Answering
-from driftbandit.live.asking import LONGEST_ID, plain_set, refused, text
 from driftbandit.live.errors import Conflict, Full, Invalid, NotFound
-from driftbandit.live.make import described, packed
+from driftbandit.live.fold import records as r
+from driftbandit.live.fold.asking import LONGEST_ID, plain_set, refused, text
+from driftbandit.live.fold.make import described, packed
 from driftbandit.live.settings import Settings
 from driftbandit.policies._base.policy import Policy
 

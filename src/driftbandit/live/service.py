@@ -1,12 +1,12 @@
 """Several experiments on one journal. One owner, no locks: each command is checked whole, applied, written, answered."""
 
 from driftbandit.core import validate
-from driftbandit.live import records as r
 from driftbandit.live.answers import Answer, Ask, Receipt
-from driftbandit.live.asking import LONGEST_ID, asked, refused, text, written
-from driftbandit.live.entries import UNSHOWN, WAITING, Entry
 from driftbandit.live.errors import Conflict, Full
-from driftbandit.live.experiment import Experiment
+from driftbandit.live.fold import records as r
+from driftbandit.live.fold.asking import LONGEST_ID, asked, refused, text, written
+from driftbandit.live.fold.entries import UNSHOWN, WAITING, Entry
+from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.managing import Managing
 
 WITNESS_EVERY = 10_000  # decisions of an experiment

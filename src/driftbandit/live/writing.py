@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from driftbandit import __version__
-from driftbandit.live import records as r
-from driftbandit.live.clock import steady
-from driftbandit.live.committer import Commits
-from driftbandit.live.entries import Entry
+from driftbandit.live.disk.committer import Commits
+from driftbandit.live.disk.journal import Journal
+from driftbandit.live.disk.keeper import Keeper
+from driftbandit.live.disk.state import State, recover
 from driftbandit.live.errors import Broken, Invalid, NotFound
-from driftbandit.live.experiment import Experiment
-from driftbandit.live.journal import Journal
-from driftbandit.live.keeper import Keeper
-from driftbandit.live.state import State, recover
+from driftbandit.live.fold import records as r
+from driftbandit.live.fold.clock import steady
+from driftbandit.live.fold.entries import Entry
+from driftbandit.live.fold.experiment import Experiment
 
 
 class Writing:

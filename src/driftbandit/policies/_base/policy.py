@@ -33,7 +33,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
-class Policy(Taught, Shown, ABC):
+class Policy(Shown, Taught, ABC):
     """An optimist: choose argmax ⟨x, θ̂⟩ + β‖x‖, learn from the reward, forget in its own way.
 
     Parameters, with the paper's symbols:

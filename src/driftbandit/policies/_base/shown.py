@@ -3,7 +3,8 @@
 from typing import Any
 
 from driftbandit.core.shown import bars, shortened, table
-from driftbandit.policies._base.decision import Decision, Estimate
+from driftbandit.core.types import Floats
+from driftbandit.policies._base.decision import Decision
 
 Rows = list[tuple[str, object]]
 
@@ -16,7 +17,7 @@ class Shown:
     _given: dict[str, Any]
     _waiting: dict[int, Decision]
 
-    def estimate(self) -> Estimate:
+    def theta(self) -> Floats:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -32,4 +33,4 @@ class Shown:
 
     def _learnt(self) -> Rows:
         """What it believes by now."""
-        return [("θ̂", bars(self.estimate().theta))]
+        return [("θ̂", bars(self.theta()))]

@@ -1,0 +1,1 @@
+"""Where records are kept: the journal, its snapshots, group commit."""

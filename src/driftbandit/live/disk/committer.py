@@ -1,0 +1,101 @@
+"""Group commit: many records, one fsync. Whoever needs its record durable commits all that have gathered."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from driftbandit.live.disk.journal import Journal
+from driftbandit.live.errors import Broken
+
+MOST = 10_000  # records in a group, so that none grows without end
+GATHER = 0.001  # seconds to wait for company where there was some last time
+
+
+class Commits:
+    """Records on their way to the journal."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.next = journal.end  # the number that the next record gets
+        self.durable = journal.end  # records before this one are in the journal
+        self._gathered: deque[bytes] = deque()  # the owner appends, who commits takes from the other end
+        self._failed: BaseException | None = None
+        self._lock = threading.Lock()  # one commits at a time
+
+    def append(self, record: bytes) -> int:
+        """Hand over a record; its number, which is its ticket. For the service's owner alone."""
+        self._gathered.append(record)
+        ticket, self.next = self.next, self.next + 1
+        return ticket
+
+    def commit(self) -> int:
+        """Commit what has gathered; how many records."""
+        with self._lock:
+            if self._failed is not None:
+                raise Broken(f"{self.journal.name}: a commit failed before ({self._failed}): open it again, which recovers")
+            try:
+                group = [self._gathered.popleft() for _ in range(min(len(self._gathered), MOST))]
+                if group:
+                    self.journal.append(self.durable, group)
+                self.durable += len(group)
+                return len(group)
+            except BaseException as error:  # an interrupt too: what was taken is lost
+                self._failed = error
+                raise
+
+    def through(self, ticket: int) -> None:
+        """Return when this record is durable: by another thread's commit, else by one's own."""
+        while self.durable <= ticket:
+            self.commit()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a commit has failed: nothing will be durable any more."""
+        return self._failed is not None
+
+    @property
+    def waiting(self) -> int:
+        """Records that are not durable yet."""
+        return self.next - self.durable
+
+
+class Committer:
+    """A thread that commits while the next group gathers: for an event loop, which must not wait.
+
+    Parameters:
+        durable: called in that thread with the number of records that are durable now, after each group.
+        failed: called in that thread, once, when a commit failed: the process must stop.
+    """
+
+    def __init__(self, commits: Commits, durable: Callable[[int], None], failed: Callable[[Broken], None]) -> None:
+        self.commits, self._durable, self._failed = commits, durable, failed
+        self._wake, self._stopping = threading.Event(), False
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something to commit: call after each command, or once after several."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Commit the rest and end."""
+        self._stopping = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        last, told = 0, self.commits.durable
+        try:
+            while not (self._stopping and not self.commits.waiting):
+                if not self.commits.waiting:
+                    self._wake.wait()
+                    self._wake.clear()
+                if last > 1 and not self._stopping:
+                    time.sleep(GATHER)
+                last = self.commits.commit()
+                if self.commits.durable > told:  # by this commit or by another thread's
+                    told = self.commits.durable
+                    self._durable(told)
+        except Broken as error:
+            self._failed(error)

@@ -1,0 +1,179 @@
+"""A journal in one SQLite file: write-ahead log, every commit synced, one row per group; snapshots in files beside it."""
+
+import os
+import re
+import sqlite3
+import stat
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from driftbandit.core.files import write_atomically
+from driftbandit.live.disk.journal import Group, checked, checksum, join
+from driftbandit.live.errors import Broken, Damaged, JournalError, Locked
+
+APPLICATION, VERSION = 0x64726674, 1  # "drft"
+MINE = stat.S_IRUSR | stat.S_IWUSR
+KEPT = 2  # snapshots
+AT_A_TIME = 100  # groups read at a time
+TABLE = """
+    CREATE TABLE IF NOT EXISTS journal (
+        first INTEGER PRIMARY KEY, count INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL
+    )
+"""
+
+
+class SqliteJournal:
+    """Opened by one process at a time; the lock goes with the process, however it ends."""
+
+    def __init__(self, path: str | Path, connect: Any = sqlite3.connect) -> None:
+        self.path = Path(path)
+        self.name = str(path)
+        self._broken: str | None = None
+        self._lock = threading.Lock()  # the connection is one thread's at a time
+        self._database = self._open(connect)
+        self.start, self.end = self._extent()
+
+    def _open(self, connect: Any) -> sqlite3.Connection:
+        """``connect``: for tests, which have it fail."""
+        try:
+            if not self.path.exists():
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, MINE))  # its log gets the same rights
+                sync_folder(self.path)
+            database: sqlite3.Connection = connect(self.path, timeout=0.0, isolation_level=None, check_same_thread=False)
+        except (OSError, sqlite3.Error) as error:
+            raise JournalError(f"{self.name} cannot be opened: {error}") from error
+        try:
+            database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            (mode,) = database.execute("PRAGMA journal_mode = WAL").fetchone()
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute("BEGIN IMMEDIATE")
+            self._prepare(database)
+            database.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            database.close()
+            if "locked" in str(error) or "busy" in str(error):
+                raise Locked(f"{self.name} is open in another process: stop that one, or ask it") from None
+            raise JournalError(f"{self.name} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            database.close()
+            raise Damaged(f"{self.name} is no journal, or is damaged: {error}") from error
+        if mode != "wal":
+            raise JournalError(f"{self.name} cannot have a write-ahead log here (mode {mode}): keep it on a local disk")
+        return database
+
+    def _prepare(self, database: sqlite3.Connection) -> None:
+        (application,) = database.execute("PRAGMA application_id").fetchone()
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and application != APPLICATION:
+            raise sqlite3.DatabaseError("it is a database of something else")
+        if version > VERSION:
+            raise sqlite3.DatabaseError(f"it has version {version}; this release reads versions up to {VERSION}")
+        database.execute(f"PRAGMA application_id = {APPLICATION}")
+        database.execute(f"PRAGMA user_version = {VERSION}")
+        database.execute(TABLE)
+
+    def _extent(self) -> tuple[int, int]:
+        """Where it begins and ends; ends are all there is to look at, since a row is there whole or not at all."""
+        ends = "SELECT first, count FROM journal ORDER BY first"
+        first = self._database.execute(f"{ends} LIMIT 1").fetchone()
+        last = self._database.execute(f"{ends} DESC LIMIT 1").fetchone()
+        if first is None:
+            latest = self.snapshots()
+            return (latest[0], latest[0]) if latest else (0, 0)
+        return first[0], last[0] + last[1]
+
+    def append(self, first: int, records: Sequence[bytes]) -> None:
+        if self._broken is not None:
+            raise Broken(self._broken)
+        try:
+            if first != self.end:
+                raise ValueError(f"record {first} does not follow record {self.end - 1}")
+            body = join(records)
+            row = first, len(records), checksum(first, len(records), body), body
+            with self._lock:
+                self._database.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", row)  # a transaction of its own
+        except BaseException as error:
+            self._broken = (
+                f"{self.name}: record {first} could not be committed ({type(error).__name__}: {error}): memory is ahead of the "
+                "journal, so this process must stop; see to the disk, then open the journal again, which recovers"
+            )
+            raise Broken(self._broken) from error
+        self.end = first + len(records)
+
+    def read(self, first: int) -> Iterator[Group]:
+        if first < self.start:
+            raise Damaged(f"{self.name}: record {first} was dropped; the journal begins with record {self.start}")
+        if first >= self.end:
+            return
+        (at,) = self._rows("SELECT max(first) FROM journal WHERE first <= ?", first)[0]
+        expected = first if at is None else at
+        while rows := self._rows(f"SELECT * FROM journal WHERE first >= ? ORDER BY first LIMIT {AT_A_TIME}", expected):
+            for row in rows:
+                if row[0] != expected:
+                    advice = "restore the journal from a backup"
+                    raise Damaged(f"{self.name}: records {expected} to {row[0] - 1} are missing: {advice}")
+                yield checked(self.name, *row)
+                expected = row[0] + row[1]
+
+    def _rows(self, query: str, place: int) -> list[Any]:
+        try:
+            with self._lock:
+                return self._database.execute(query, (place,)).fetchall()
+        except sqlite3.DatabaseError as error:
+            advice = "restore the journal from a backup"
+            raise Damaged(f"{self.name} cannot be read from record {place} on ({error}): {advice}") from error
+
+    def keep_snapshot(self, place: int, body: bytes) -> None:
+        path = self._snapshot_path(place)
+        framed = checksum(place, len(body), body).to_bytes(4) + body
+
+        def write(file: BinaryIO) -> None:
+            os.chmod(file.name, MINE)
+            file.write(framed)
+
+        write_atomically(path, write)
+        sync_folder(path)  # before older records are dropped on its account
+        for old in self.snapshots()[KEPT:]:
+            self._snapshot_path(old).unlink(missing_ok=True)
+
+    def snapshots(self) -> list[int]:
+        mine = re.compile(re.escape(self.path.name) + r"\.(\d+)\.snapshot")
+        found = (mine.fullmatch(name) for name in os.listdir(self.path.parent))
+        return sorted((int(match[1]) for match in found if match), reverse=True)
+
+    def snapshot(self, place: int) -> bytes:
+        path = self._snapshot_path(place)
+        try:
+            framed = path.read_bytes()
+        except OSError as error:
+            raise Damaged(f"{path} cannot be read: {error}") from error
+        if framed[:4] != checksum(place, len(framed) - 4, framed[4:]).to_bytes(4):
+            raise Damaged(f"{path} is damaged (its checksum is wrong)")
+        return framed[4:]
+
+    def _snapshot_path(self, place: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.{place}.snapshot")
+
+    def drop(self, before: int) -> None:
+        with self._lock:
+            self._database.execute("DELETE FROM journal WHERE first + count <= ?", (before,))
+            self.start = self._extent()[0]
+
+    def close(self) -> None:
+        with self._lock:
+            self._database.close()
+
+
+def sync_folder(path: Path) -> None:
+    """So that a new file's name outlives a power cut too."""
+    if sys.platform == "win32":
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

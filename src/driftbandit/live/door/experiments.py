@@ -1,0 +1,126 @@
+"""Routes of experiments, their arm sets and actions, and of tokens: what an admin does."""
+
+import asyncio
+import re
+
+import msgspec
+
+from driftbandit.live.answers import Status
+from driftbandit.live.door import api, tokens
+from driftbandit.live.door.aside import aside
+from driftbandit.live.door.decisions import AT, encode
+from driftbandit.live.door.host import Host
+from driftbandit.live.door.http import Call, Reply, decode
+from driftbandit.live.door.problems import Refused
+from driftbandit.live.door.router import Route
+from driftbandit.live.door.warm import warm
+from driftbandit.live.errors import Invalid
+from driftbandit.live.fold.make import Spec, make
+from driftbandit.live.fold.records import Token
+
+NEW_EXPERIMENT = msgspec.json.Decoder(api.NewExperiment)
+NEW_SET = msgspec.json.Decoder(api.NewSet)
+NEW_ACTION = msgspec.json.Decoder(api.NewAction)
+NEW_TOKEN = msgspec.json.Decoder(api.NewToken)
+
+NAME = re.compile(api.NAME)
+
+
+class Experiments:
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.one_at_a_time = asyncio.Lock()
+
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            Route("GET", "/v1/experiments", self.list_experiments, "All experiments that the token may read", "read", None,
+                  api.Experiments, whole=False),
+            Route("PUT", AT, self.create, "Make an experiment; the same again is harmless", "admin", api.NewExperiment,
+                  api.Done, (409, 429)),
+            Route("GET", AT, self.show, "An experiment", "read", None, Status, (404,)),
+            Route("DELETE", AT, self.delete, "End an experiment; the journal keeps what happened", "admin", None, api.Done,
+                  (404,)),
+            Route("PUT", f"{AT}/sets/{{set}}", self.put_set, "Name a set of arms, or replace it from now on", "admin",
+                  api.NewSet, api.Done, (404, 429)),
+            Route("PUT", f"{AT}/actions/{{action}}", self.add_action, "Offer an action, new or removed before", "admin",
+                  api.NewAction, api.Done, (404, 409)),
+            Route("DELETE", f"{AT}/actions/{{action}}", self.remove_action, "Offer an action no more; what is known of it "
+                  "stays", "admin", None, api.Done, (404, 409, 422)),
+            Route("GET", "/v1/tokens", self.list_tokens, "All tokens, by their keys", "admin", None, api.Tokens),
+            Route("POST", "/v1/tokens", self.make_token, "Make a token; it is told this once", "admin", api.NewToken,
+                  api.TokenInfo, (429,)),
+            Route("DELETE", "/v1/tokens/{key}", self.revoke_token, "Revoke a token", "admin", None, api.Done, (404,)),
+        )  # fmt: skip
+
+    async def list_experiments(self, call: Call) -> Reply:
+        mine = [name for name in self.host.service.names if call.token is None or tokens.allows(call.token, "read", name)]
+        return Reply(encode(api.Experiments([summary(self.host.service.status(name)) for name in mine])))
+
+    async def create(self, call: Call) -> Reply:
+        """Its kernels are compiled in a thread, before it is there: others are served meanwhile."""
+        name = checked(call.params[0])
+        asked = decode(NEW_EXPERIMENT, await call.body())
+        spec = Spec(**{part: getattr(asked, part) for part in Spec.__struct_fields__})
+        async with self.one_at_a_time:
+            learner = make(spec)
+            await aside(warm, make(spec))
+            return await self.done(self.host.service.create(name, learner, asked.settings))
+
+    async def show(self, call: Call) -> Reply:
+        return Reply(encode(self.host.service.status(call.params[0])))
+
+    async def delete(self, call: Call) -> Reply:
+        return await self.done(self.host.service.delete(call.params[0]))
+
+    async def put_set(self, call: Call) -> Reply:
+        asked = decode(NEW_SET, await call.body())
+        name, arms = call.params
+        return await self.done(self.host.service.put_set(name, checked(arms, "set"), asked.arms, asked.labels))
+
+    async def add_action(self, call: Call) -> Reply:
+        asked = decode(NEW_ACTION, await call.body())
+        return await self.done(self.host.service.add_action(call.params[0], call.params[1], asked.features))
+
+    async def remove_action(self, call: Call) -> Reply:
+        return await self.done(self.host.service.remove_action(*call.params))
+
+    async def list_tokens(self, call: Call) -> Reply:
+        return Reply(encode(api.Tokens([info(token) for token in self.host.service.tokens.values()])))
+
+    async def make_token(self, call: Call) -> Reply:
+        asked = decode(NEW_TOKEN, await call.body())
+        if not self.host.service.tokens and ("admin" not in asked.rights or asked.experiments is not None):
+            raise Invalid("the first token must give the right to admin everything, or nobody could make another", "rights")
+        text, token = tokens.draw(asked.rights, asked.experiments, asked.note)
+        await self.host.commit(self.host.service.make_token(token))
+        return Reply(encode(info(token, text)))
+
+    async def revoke_token(self, call: Call) -> Reply:
+        return await self.done(self.host.service.revoke_token(tokens.find(self.host.service.tokens, call.params[0]).digest))
+
+    async def done(self, ticket: int) -> Reply:
+        await self.host.commit(ticket)
+        return Reply(encode(api.Done(ticket)))
+
+
+def checked(name: str, what: str = "name") -> str:
+    if not NAME.fullmatch(name) or len(name) > 64:
+        raise Refused(422, f"{what} must be 1 to 64 letters, digits and . _ -, beginning with a letter or digit", field=what)
+    return name
+
+
+def summary(status: Status) -> api.Summary:
+    return api.Summary(
+        name=status.name,
+        policy=status.policy,
+        kind=status.kind,
+        dim=status.dim,
+        decisions=status.counts.decisions,
+        rewards=status.counts.rewards,
+        waiting=status.waiting,
+    )
+
+
+def info(token: Token, text: str | None = None) -> api.TokenInfo:
+    named = None if token.experiments is None else list(token.experiments)
+    return api.TokenInfo(key=tokens.key_of(token), rights=list(token.rights), experiments=named, note=token.note, token=text)

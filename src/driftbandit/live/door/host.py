@@ -1,0 +1,159 @@
+"""Who owns the service: the event loop. It asks, a thread commits, and whoever asked waits for the commit of his own record."""
+
+import asyncio
+import logging
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from driftbandit.live.disk.committer import Committer
+from driftbandit.live.door.problems import come_again
+from driftbandit.live.errors import Broken, LiveError
+from driftbandit.live.service import Service
+
+log = logging.getLogger("driftbandit.live")
+
+PULSE = 0.1  # seconds between looks at waits that are over, and at how far the journal is behind
+BEHIND = 0.5  # seconds by which the journal may be behind before decisions are refused
+RESERVE = 64 << 20  # bytes of disk that are kept for rewards
+STOPPED = "the service is stopping: try again, here or where it starts next"
+
+
+class Host:
+    """The service, its committer, and the futures of those who wait.
+
+    Parameters:
+        rate: decisions per second of one experiment, and as many at once; None for no limit.
+        failed: called once, in the loop, when the journal cannot be written any more: the process must end.
+    """
+
+    service: Service
+
+    def __init__(self, folder: Path, rate: float | None = None) -> None:
+        self.folder, self.rate = folder, rate
+        self.not_ready: str | None = "the service is recovering its journal and compiling its kernels"
+        self.failed: Callable[[], None] = lambda: None
+        self.behind = self.full = self.stopping = self._waking = False
+        self.fault: Broken | None = None
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._marks: deque[tuple[float, int]] = deque()
+        self._spent: dict[str, tuple[float, float]] = {}
+
+    def start(self, service: Service) -> None:
+        """Take over a service that has recovered."""
+        self.loop, self.service = asyncio.get_running_loop(), service
+        self.committer = Committer(self.service.commits, self._committed, self._broke)
+        self.pulse = self.loop.create_task(self._beat())
+        self.not_ready = None
+
+    # --- durable answers -----------------------------------------------------------------------------------------
+
+    def commit(self, ticket: int) -> "asyncio.Future[None]":
+        """What to await until this record is durable; a repeat that names an earlier one waits no longer than the last."""
+        future = self.loop.create_future()
+        if ticket < self.service.commits.durable:
+            future.set_result(None)
+        elif self.fault:
+            future.set_exception(come_again(503, str(self.fault), 5))
+        else:
+            self._waiting.append((ticket, future))
+            if not self._waking:
+                self._waking = True
+                self.loop.call_soon(self._wake)  # once for all that this turn of the loop brings
+        return future
+
+    def _wake(self) -> None:
+        self._waking = False
+        self.committer.wake()
+
+    def _committed(self, durable: int) -> None:
+        """In the committer's thread."""
+        self.loop.call_soon_threadsafe(self._release, durable)
+
+    def _release(self, durable: int) -> None:
+        waiting = self._waiting
+        while waiting and waiting[0][0] < durable:
+            future = waiting.popleft()[1]
+            if not future.done():
+                future.set_result(None)
+
+    def _broke(self, fault: Broken) -> None:
+        """In the committer's thread. Memory is ahead of the journal: nobody is answered, and the process must end."""
+        log.critical("the journal cannot be written: %s", fault)
+        self.loop.call_soon_threadsafe(self._give_up, fault)
+
+    def _give_up(self, fault: Broken) -> None:
+        self.fault = fault
+        for _, future in self._waiting:
+            if not future.done():
+                future.set_exception(come_again(503, str(fault), 5))
+        self._waiting.clear()
+        self.failed()
+
+    # --- limits --------------------------------------------------------------------------------------------------
+
+    def admit_decisions(self, experiment: str, count: int = 1) -> None:
+        """Refuse where the disk is nearly full or too many are asked for; rewards are taken even then."""
+        if self.full:
+            raise come_again(503, "the disk is nearly full: decisions are refused, rewards are still taken", 30)
+        if self.rate is not None:
+            self._spend(experiment, count, self.rate)
+
+    def admit_any(self) -> None:
+        if self.not_ready is not None:
+            raise come_again(503, self.not_ready, 1)
+
+    def admit_writing(self) -> None:
+        if self.behind:
+            raise come_again(503, f"the journal is more than {BEHIND} s behind", 1)
+
+    def _spend(self, experiment: str, count: int, rate: float) -> None:
+        now = self.loop.time()
+        left, since = self._spent.get(experiment, (rate, now))
+        left = min(rate, left + (now - since) * rate)
+        if left < min(count, rate):
+            raise come_again(429, f"experiment {experiment!r} takes {rate:g} decisions per second", (count - left) / rate)
+        self._spent[experiment] = left - count, now
+
+    # --- what time brings ----------------------------------------------------------------------------------------
+
+    async def _beat(self) -> None:
+        looked = 0.0
+        while True:
+            self._mark()
+            if time.monotonic() - looked > 1.0:
+                looked = time.monotonic()
+                self.full = shutil.disk_usage(self.folder).free < RESERVE
+            try:
+                if self.service.tick() or self.service.commits.waiting:
+                    self.committer.wake()
+            except LiveError:
+                log.exception("waits could not be ended")
+            await asyncio.sleep(PULSE)
+
+    def _mark(self) -> None:
+        """Behind, if what was asked half a second ago is not durable yet."""
+        now, marks = time.monotonic(), self._marks
+        marks.append((now, self.service.commits.next))
+        while marks and marks[0][1] <= self.service.commits.durable:
+            marks.popleft()
+        self.behind = bool(marks) and now - marks[0][0] > BEHIND
+
+    async def second(self) -> None:
+        """Wait for a second, or for the end."""
+        for _ in range(10):
+            if not self.stopping:
+                await asyncio.sleep(PULSE)
+
+    def leave(self) -> None:
+        """Take no more requests."""
+        self.stopping, self.not_ready = True, STOPPED
+
+    async def stop(self) -> None:
+        """Commit the rest, write a snapshot, let the journal go."""
+        self.leave()
+        self.pulse.cancel()
+        await asyncio.to_thread(self.committer.stop)
+        await asyncio.to_thread(self.service.close)

@@ -1,0 +1,221 @@
+"""One policy with its arm sets, waiting decisions and ids: a pure fold over records, the same bits wherever it is folded."""
+
+import zlib
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from driftbandit.live.answers import Counts, Outcome, Tally
+from driftbandit.live.errors import Mismatch
+from driftbandit.live.fold import records as r
+from driftbandit.live.fold.choosing import ChooserPlayer
+from driftbandit.live.fold.deadlines import Deadlines
+from driftbandit.live.fold.entries import EXPIRED, REWARDED, UNSHOWN, WAITING, Entry
+from driftbandit.live.fold.exploring import Exploring
+from driftbandit.live.fold.gathering import gathered, outcome
+from driftbandit.live.fold.players import ArmSet, Played, Player, PolicyPlayer
+from driftbandit.live.settings import Settings
+
+RECENT = 50  # decisions that are shown
+
+
+class Experiment:
+    """Changed by STEPS alone, one for each kind of record, and by ``forget`` after each."""
+
+    def __init__(self, number: int, name: str, created: float, origin: str, player: Player, settings: Settings) -> None:
+        self.number, self.name, self.created = number, name, created
+        self.origin = origin  # what it was made as, in JSON: see make.py
+        self.player, self.settings = player, settings
+        self.adopting = False  # whether to go on where replay differs …
+        self.mismatch: int | None = None  # … and where it did first
+        self.waiting: dict[str, Entry] = {}
+        self.settled: dict[str, Entry] = {}  # remembered, though nothing more is expected
+        self.order: deque[str] = deque()  # of the settled, as they were settled
+        self.counts, self.tallies = Counts(), dict[str, Tally]()
+        self.recent: deque[str] = deque(maxlen=RECENT)
+        self.deadlines = Deadlines()
+        self.exploring = Exploring(player.policy.seed, settings.explore)
+
+    def find(self, id: str) -> Entry | None:
+        return self.waiting.get(id) or self.settled.get(id)
+
+    # --- deciding ------------------------------------------------------------------------------------------------
+
+    def decided(self, number: int, record: r.Decided) -> r.Decided:
+        """Choose; the record with the choice in it. A record that has one already must agree."""
+        played = self.player.play(record)
+        index, explored = self.exploring.draw(played.round, played.chosen, len(played.offered))
+        if record.baseline is not None:
+            index, explored = record.baseline, False
+        if record.index < 0:
+            record = self._filled(record, played, index)
+        if (record.index, record.chosen, record.round) != (index, played.chosen, played.round):
+            self._differs(f"arm {played.chosen} is chosen in round {played.round}, where arm {record.chosen} was", number)
+        self._await(self._entry(number, record, played, explored))
+        return record
+
+    def _filled(self, record: r.Decided, played: Played, index: int) -> r.Decided:
+        """With the choice, and what a reader of the journal wants to know of it."""
+        _, label = self.player.kept(record, played, index)
+        chance = None if record.baseline is not None else self.exploring.chance(index, played.chosen, len(played.offered))
+        return replace(record, index=index, chosen=played.chosen, round=played.round, action=label, chance=chance)
+
+    def _entry(self, number: int, record: r.Decided, played: Played, explored: bool) -> Entry:
+        arm, _ = self.player.kept(record, played, record.index)
+        return Entry(
+            record.id,
+            number,
+            number,
+            record.asked,
+            record.at,
+            played.round,
+            record.index,
+            record.chosen,
+            record.action,
+            explored,
+            record.baseline is not None,
+            record.chance,
+            arm,
+            record.at + self.settings.wait,
+            record.deferred,
+        )
+
+    def _await(self, entry: Entry) -> None:
+        self.waiting[entry.id] = entry
+        self.deadlines.add(entry.deadline, entry.id)
+        self.recent.append(entry.id)
+        self._tally(entry).played += 1
+        counts = self.counts
+        counts.decisions += 1
+        counts.explored += entry.explored
+        counts.baselines += entry.baseline
+        counts.agreed += entry.baseline and entry.own
+
+    def _tally(self, entry: Entry) -> Tally:
+        name = entry.label or str(entry.index)
+        tally = self.tallies.get(name)
+        if tally is None:
+            tally = self.tallies[name] = Tally()
+        return tally
+
+    # --- learning ------------------------------------------------------------------------------------------------
+
+    def outcome(self, entry: Entry, value: float, key: str | None) -> Outcome:
+        """What a reward would do; Conflict, Invalid or Full if it cannot be."""
+        return outcome(self.settings, entry, value, key)
+
+    def rewarded(self, number: int, record: r.Rewarded) -> None:
+        entry = self.find(record.id)
+        assert entry is not None
+        result = self.outcome(entry, record.value, record.key)
+        keys, reward = gathered(entry, record)
+        if result == "learnt":
+            self._learn(entry, record.value, record.at)
+        if entry.state != WAITING:
+            self.counts.late += 1
+            state = REWARDED if result == "learnt" else entry.state
+            self.settled[entry.id] = replace(entry, last=number, reward=reward, keys=keys, state=state, arm=None)
+        elif result == "learnt":
+            self._settle(entry, record.at, last=number, reward=reward, pending=False, state=REWARDED)
+        else:
+            after = replace(entry, last=number, reward=reward, keys=keys, pending=False)
+            if entry.pending:
+                after = self._postponed(after, record.at)  # who rewards it has seen it
+            self.waiting[entry.id] = after
+
+    def _learn(self, entry: Entry, value: float, at: float | None) -> None:
+        """``at``: when the reward came; None for a default."""
+        self.player.learn(entry, value)
+        tally = self._tally(entry)
+        tally.rewarded += 1
+        tally.total += value
+        tally.squares += value * value
+        if at is not None:
+            self.counts.rewards += 1
+            self.counts.reward_total += value
+            self.counts.delay_total += at - entry.at
+
+    def shown(self, number: int, record: r.Shown) -> None:
+        entry = replace(self.waiting[record.id], last=number, pending=False)
+        self.waiting[entry.id] = self._postponed(entry, record.at)
+
+    def _postponed(self, entry: Entry, at: float) -> Entry:
+        deadline = at + self.settings.wait
+        self.deadlines.add(deadline, entry.id)
+        return replace(entry, deadline=deadline)
+
+    # --- the end of a wait ---------------------------------------------------------------------------------------
+
+    def due(self, now: float, most: int) -> tuple[str, ...]:
+        """The decisions whose wait is over by now, at most so many."""
+        return self.deadlines.due(self.waiting, now, most)
+
+    def expired(self, number: int, record: r.Expired) -> None:
+        for id in record.ids:
+            entry = self.waiting[id]
+            value = self.settings.default if entry.reward is None else entry.reward
+            state = UNSHOWN if entry.pending else EXPIRED if entry.reward is None else REWARDED
+            if value is not None and state != UNSHOWN:
+                self._learn(entry, value, None if entry.reward is None else record.at)
+            self.counts.unshown += state == UNSHOWN
+            self.counts.expired += state == EXPIRED
+            self._settle(entry, record.at, last=number, state=state)
+
+    def _settle(self, entry: Entry, at: float, *, state: int, **changes: Any) -> None:
+        """Nothing more is expected of it; the id is remembered for a while."""
+        del self.waiting[entry.id]
+        arm = entry.arm if state != REWARDED and self.settings.late == "learn" else None
+        self.settled[entry.id] = replace(entry, deadline=at, arm=arm, state=state, **changes)
+        self.order.append(entry.id)
+        self.deadlines.tidy(self.waiting)
+
+    def forget(self, at: float) -> None:
+        before, order = at - self.settings.remember, self.order
+        while order and (len(order) > self.settings.most_remembered or self.settled[order[0]].deadline < before):
+            del self.settled[order.popleft()]
+
+    # --- what is on offer ----------------------------------------------------------------------------------------
+
+    def set_put(self, number: int, record: r.SetPut) -> None:
+        assert isinstance(self.player, PolicyPlayer)
+        entries = [*self.waiting.values(), *self.settled.values()]
+        needed = {entry.arm for entry in entries if isinstance(entry.arm, int)}
+        self.player.put(ArmSet(number, record.set, record.shape[1], record.arms, record.labels), needed)
+
+    def action_added(self, number: int, record: r.ActionAdded) -> None:
+        assert isinstance(self.player, ChooserPlayer)
+        self.player.chooser.add(record.action, record.features)
+
+    def action_removed(self, number: int, record: r.ActionRemoved) -> None:
+        assert isinstance(self.player, ChooserPlayer)
+        self.player.chooser.remove(record.action)
+
+    def witnessed(self, number: int, record: r.Witness) -> None:
+        if record.digest != self.digest():
+            self._differs(f"the state after {self.player.policy.rounds} rounds is not what it was", number)
+
+    def _differs(self, what: str, number: int) -> None:
+        if not self.adopting:
+            advice = "open it where it was written, or adopt the state as it is found here"
+            raise Mismatch(f"record {number}, experiment {self.name!r}: folded here, {what}: {advice}", number)
+        self.mismatch = number if self.mismatch is None else self.mismatch
+
+    def digest(self) -> bytes:
+        """Of the policy's state and of what has happened, in 24 bytes."""
+        counts = self.counts
+        told = (counts.decisions, counts.rewards, counts.expired, counts.reward_total, len(self.waiting), len(self.settled))
+        return self.player.policy.digest() + zlib.crc32(repr(told).encode()).to_bytes(8)
+
+
+STEPS: dict[type, Callable[[Experiment, int, Any], Any]] = {
+    r.Decided: Experiment.decided,
+    r.Rewarded: Experiment.rewarded,
+    r.Shown: Experiment.shown,
+    r.Expired: Experiment.expired,
+    r.SetPut: Experiment.set_put,
+    r.ActionAdded: Experiment.action_added,
+    r.ActionRemoved: Experiment.action_removed,
+    r.Witness: Experiment.witnessed,
+}
