@@ -163,6 +163,8 @@ OPEN_TEXT = [
     "and how to do without knowing the path length. Two policies that are not in the paper try this: DetectUCB restarts when "
     "there is evidence that the world has changed, and AdaptiveUCB plays the longest of many memories that no shorter one "
     "contradicts. Neither has a regret bound, so the question of the rate stays open; what follows is measured.",
+    "A part of the difference is the width of the confidence radius: the paper's policies use that of its theory, these two a "
+    "calibrated one, which is narrower.",
 ]
 READING_TEXT = [
     f"Arms: one fixed set of 20, drawn from a normal distribution and scaled to unit length. Noise N(0, 0.1) is read as "
