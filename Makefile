@@ -21,6 +21,7 @@ lint: install
 # Once as compiled, once as plain Python with a shorter horizon. Two test processes share the cores, so BLAS gets one each.
 tests: export OPENBLAS_NUM_THREADS = 1
 tests: install
+	$(BIN)/python tests/compile_ahead.py
 	$(BIN)/pytest -n 2 -m 'not plain'
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
 

@@ -1,0 +1,24 @@
+"""Compile once what takes longest, before the two processes of a test run would each do so at the same time."""
+
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from driftbandit import AdaptiveUCB, FixedArms
+
+
+def whole() -> None:
+    policy, arms = AdaptiveUCB(2), 0.5 * np.eye(2)
+    for offered in (arms, FixedArms(arms)):
+        policy.update(policy.select(offered), 0.0)
+
+
+def in_blocks() -> None:
+    policy = AdaptiveUCB(4, blocks=2)
+    policy.update(policy.select([[0.0, 0.5, 0.0], [1.0, 0.5, 0.0]]), 0.0)
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2) as pool:
+        for done in [pool.submit(whole), pool.submit(in_blocks)]:
+            done.result()
