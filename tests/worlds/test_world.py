@@ -275,12 +275,13 @@ def test_a_hidden_change_among_actions() -> None:
     ],
 )
 def test_rewards_have_the_mean_and_variance_of_their_law(law: Any, expected: float, mean: float, variance: float) -> None:
-    luck = np.concatenate([block.noise for block in World(Constant(1), law, 40_000, [[1.0]]).deal()])
+    draws = rounds(40_000, 10_000)
+    luck = np.concatenate([block.noise for block in World(Constant(1), law, draws, [[1.0]]).deal()])
     assert mean_reward(law.form, expected) == mean
     rewards = np.array([draw_reward(law.form, mean, u) for u in luck])
     assert rewards.min() >= 0.0
     assert not (rewards % 1).any()
-    assert rewards.mean() == pytest.approx(mean, abs=4 * math.sqrt(variance / 40_000))
+    assert rewards.mean() == pytest.approx(mean, abs=4 * math.sqrt(variance / draws))
     assert rewards.var() == pytest.approx(variance, rel=0.1)
     greater = np.array([draw_reward(law.form, mean_reward(law.form, 1.5 * mean), u) for u in luck])
     assert (greater >= rewards).all()  # the same luck
