@@ -37,7 +37,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="driftbandit",
         description="Linear bandits for a world that changes.",
-        epilog="Start with `driftbandit reproduce --quick`: a smaller version of the paper's experiment, in seconds once its policies are compiled.",
+        epilog="Start with `driftbandit reproduce --quick`: a smaller version of the paper's experiment, in seconds "
+        "once its policies are compiled.",
     )
     top.add_argument("--version", action="version", version=f"driftbandit {__version__}")
     add_completion(top)
