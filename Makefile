@@ -25,10 +25,12 @@ tests: install
 	$(BIN)/pytest -n 2 -m 'not plain'
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
 
-# The live room's long tests: a hundred kills under load, the log cut at every byte, another processor for every policy.
+# What takes long: a hundred kills under load, the log cut at every byte, another processor for every policy, more laws and shapes.
 soak: export DRIFTBANDIT_SOAK = 1
+soak: export OPENBLAS_NUM_THREADS = 1
 soak: install
 	$(BIN)/pytest tests/live
+	$(BIN)/pytest -n 2 -m 'not plain' --ignore tests/live
 
 # The site, in docs/_build/html. Code cells run each time; after the tests, for they compile what the cells use.
 docs: install

@@ -1,9 +1,11 @@
 """What several test files share."""
 
+import os
 import sqlite3
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from driftbandit import (
     AdaptiveUCB,
@@ -23,6 +25,9 @@ from driftbandit import (
 )
 from driftbandit.core.compile import COMPILED
 from driftbandit.core.types import Floats
+
+SOAK = "DRIFTBANDIT_SOAK" in os.environ  # `make soak`: in full
+LONG = pytest.mark.skipif(COMPILED and not SOAK, reason="takes long to compile or to play: `make soak` runs it")
 
 
 def rounds(compiled: int, plain: int) -> int:

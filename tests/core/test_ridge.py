@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common import rounds, unit_rows
+from common import LONG, rounds, unit_rows
 from driftbandit import FixedArms, Policy, StaticUCB, WeightUCB, WindowUCB
 from driftbandit.core.linalg import invert
 from driftbandit.core.ridge import METRIC, SQUARE, THETA, V, add, clear, keep_arms, new_ridge
@@ -58,7 +58,11 @@ def test_the_metric_stays_symmetric_to_the_last_bit() -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     "policy",
-    [StaticUCB(3, noise=0.1), WindowUCB(3, window=700, noise=0.1), WeightUCB(3, discount=0.999, noise=0.1)],
+    [
+        StaticUCB(3, noise=0.1),
+        pytest.param(WindowUCB(3, window=700, noise=0.1), marks=LONG),
+        pytest.param(WeightUCB(3, discount=0.999, noise=0.1), marks=LONG),
+    ],
     ids=["static", "window", "weight"],
 )
 def test_a_million_rounds_stay_within_1e_6_of_a_fresh_solve(policy: Policy) -> None:

@@ -8,7 +8,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from common import rounds, unit_rows
+from common import LONG, rounds, unit_rows
 from driftbandit import (
     AdaptiveUCB,
     AssumptionWarning,
@@ -118,7 +118,7 @@ def after(policy: EvidencePolicy, world: World) -> EvidencePolicy:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("dim", "n"), [(3, 6), (10, 20), (30, 6)])
+@pytest.mark.parametrize(("dim", "n"), [(3, 6), pytest.param(10, 20, marks=LONG), (30, 6)])
 @pytest.mark.parametrize("law", [*LAWS, "clicks 0.001", "clicks 0.003"])
 def test_calm_is_not_taken_for_change(law: str, dim: int, n: int, kind: type[EvidencePolicy]) -> None:
     horizon, rng = 20_000, np.random.default_rng([dim, 2])

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from common import cells_in
+from common import LONG, cells_in
 from driftbandit.cli import main
 from driftbandit.replay.files import load
 
@@ -108,6 +108,7 @@ def test_the_commands_take_an_engine(tmp_path: Path) -> None:
     assert tables[0] == tables[1]
 
 
+@LONG
 @pytest.mark.compiled
 def test_killed_twice_the_table_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
     """Each time as soon as another cell is finished."""

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from common import every_policy, rounds
+from common import LONG, every_policy, rounds
 from driftbandit import (
     Abrupt,
     Ball,
@@ -26,6 +26,7 @@ from driftbandit import (
     Policy,
     RandomWalk,
     RestartUCB,
+    StaticUCB,
     Switching,
     Timeout,
     UniformDelay,
@@ -56,7 +57,7 @@ def world_of(arms: str, delay: int) -> World:
 
 
 @pytest.mark.parametrize("delay", [0, 37])
-@pytest.mark.parametrize("arms", ARMS)
+@pytest.mark.parametrize("arms", [pytest.param(arms, marks=LONG) if arms == "ball" else arms for arms in ARMS])
 def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> None:
     world = world_of(arms, delay)
     policies = every_policy(3, scale=rounds(200, 30), fixed=arms == "fixed")
@@ -72,7 +73,11 @@ def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> N
 
 @pytest.mark.parametrize(
     ("law", "delay"),
-    [(Clicks(), UniformDelay(9)), (Counts(zeros=0.4), FixedDelay(0)), (Clicks(), Timeout(37, UniformDelay(9)))],
+    [
+        (Clicks(), UniformDelay(9)),
+        pytest.param(Counts(zeros=0.4), FixedDelay(0), marks=LONG),
+        (Clicks(), Timeout(37, UniformDelay(9))),
+    ],
     ids=["clicks", "counts", "timeout"],
 )
 def test_a_shop_gives_the_same_bits_however_it_is_played(law: Any, delay: Any) -> None:
@@ -236,8 +241,9 @@ def test_delays_cost_regret() -> None:
 
 def test_progress_counts_every_round() -> None:
     seen: list[int] = []
-    play(every_policy(2), World(RandomWalk(), Gaussian(), T), replicates=2, threads=1, progress=seen.append)
-    assert sum(seen) == len(every_policy(2)) * 2 * T
+    policies = [RestartUCB(2, period=50), StaticUCB(2)]
+    play(policies, World(RandomWalk(), Gaussian(), T), replicates=2, threads=1, progress=seen.append)
+    assert sum(seen) == 2 * 2 * T
 
 
 @pytest.mark.parametrize(
