@@ -25,6 +25,9 @@ import httpx
 import live_load
 import live_pace
 
+from driftbandit import AdaptiveUCB
+from driftbandit.live.door.warm import warm
+
 BATCH = 100
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -164,6 +167,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
     busy = os.getloadavg()[0]
+    warm(AdaptiveUCB(10))  # so that no server compiles while it is measured
     with tempfile.TemporaryDirectory(dir=".") as folder:
         results = rounds(Path(folder), chosen.rounds, chosen.seconds)
     page = f"""# The live service under load
