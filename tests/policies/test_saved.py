@@ -279,7 +279,7 @@ def test_claims_are_held_against_the_file_before_room_is_made_for_them(tmp_path:
     check("'rewards' is missing", only("rewards"))
     check("'extra' is none of this policy's", only("rewards", ("extra.npy", claiming((1,), bytes(8)))))
     check("'kept' must be float64 of shape", only("kept", ("kept.npy", claiming((1, 1), bytes(8)))))
-    check("stands there twice", lambda name, data: iter([(name, data)] * 2))
+    check("is defined twice", lambda name, data: iter([(name, data)] * 2))
     check("is compressed", only(""), zipfile.ZIP_DEFLATED)
     check("'rewards' is in an unknown format", only("rewards", ("rewards.npy", b"\x93NUMPY\x03\x00" + bytes(100))))
     check("magic string", only("rewards", ("rewards.npy", b"nothing")))

@@ -214,7 +214,7 @@ def test_a_table_that_cannot_be_meant_is_refused() -> None:
         (table.with_columns(clock.alias("time"), known=None), {}, "known: "),
         (changed(table, last, time=-1), {}, f"time: column 'time' must .* in row {last},"),
         (table.reverse(), {}, "time: column 'time' must not decrease, but does in row"),
-        (changed(table, last, id=0), {}, f"the rows of a round must stand together, but one comes again in row {last},"),
+        (changed(table, last, id=0), {}, f"rows of a round must be contiguous, but one comes again in row {last},"),
         (table.with_columns(known=pl.col("time") - 1), {}, "known: column 'known' must not be before the decision.* row 0"),
         (table.with_columns(a=text), {}, "features: column 'a' must hold numbers, got String"),
         (table.with_columns(time=text), {}, "time: column 'time' must hold numbers, got String"),
@@ -319,7 +319,7 @@ def test_the_table_is_that_of_any_study() -> None:
     ("table", "message"),
     [
         ({"memory": 0}, "memory must be at least"),
-        ({"factor": 2}, "factor multiplies memory, and there is none"),
+        ({"factor": 2}, "factor requires memory: give memory too, or leave factor out"),
         ({"memry": 3}, "has no key 'memry'; did you mean 'memory'"),
         ({"memory": "theory"}, "memory must be a number of rounds: a log has no path length"),
         ({"memory": 9, "period": 5}, "give memory or period, not both"),

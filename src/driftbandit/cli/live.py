@@ -18,7 +18,7 @@ def add_serve(commands: Commands) -> None:
         "serve",
         help="serve decisions over HTTP, durable when they are answered; with a page that shows how it goes",
         description="Serve experiments over HTTP. Each decision and reward is in the journal, a SQLite file at PATH, before it "
-        "is answered; killed at any moment, the service starts again as it was. A page at / shows whether it is learning, "
+        "is answered; after a crash the service starts again as it was. A page at / shows whether it is learning, "
         "/openapi.json describes the interface, /metrics is for Prometheus. SIGTERM finishes what was begun, writes a snapshot "
         "and ends within 5 seconds.",
         epilog="""examples:

@@ -1,6 +1,6 @@
 """The optimistic choice argmax ⟨x, θ̂⟩ + β‖x‖: over a finite set, and exactly over a ball or an ellipsoid.
 
-Dimensions: d features, n arms, an arm a column so that every loop over arms is contiguous. A policy's luck of a
+Dimensions: d features, n arms, one arm per column so that every loop over arms is contiguous. A policy's luck of a
 round is four uniform numbers: [0] and [1] break ties here, the rest are the policy's own.
 """
 

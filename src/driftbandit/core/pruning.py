@@ -4,7 +4,7 @@ First from lengths: with c the greatest sum of absolute values in a row of the m
 many, from the forms in float32, which miss by at most ε·c‖x‖² (Higham 2002, §3.1), at a third of the time. What is left is
 scored as ever, so that a choice is the same, ties included, to the last bit.
 
-Dimensions: d features, n arms, an arm a column.
+Dimensions: d features, n arms, one arm per column.
 """
 
 import math

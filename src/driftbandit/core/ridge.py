@@ -26,7 +26,7 @@ class Ridge(NamedTuple):
     penalty: float  # λ
     matrix: Floats  # (2, d, d): V; METRIC, where a width is √(xᵀ·METRIC·x): V⁻¹, or V⁻¹ṼV⁻¹ for WeightUCB
     vector: Floats  # (3, d): B = b; THETA = θ̂ = V⁻¹b; GAIN, scratch, V⁻¹x of the last step
-    columns: Floats  # (d, n): the fixed arm set, an arm a column, so that loops over arms are contiguous
+    columns: Floats  # (d, n): the fixed arm set, one arm per column, so that loops over arms are contiguous
     score: Floats  # (3, n): of the fixed set, MEAN = ⟨x_i, θ̂⟩; SQUARE = ‖x_i‖² in the metric; SHADOW, scratch
     tally: Ints  # (2,): OBSERVED in the estimate; rank-one STEPS since the last fresh solve
 

@@ -60,7 +60,7 @@ def running_time(timing: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
         axes.set_xlim(0, 1.2 * max(bar.mean[0] + bar.std[0] for bar in bars))
         axes.grid(visible=False)
         draw.thousands(axes)
-        draw.caption(axes, "nanoseconds a round", "", theme)
+        draw.caption(axes, "time per round (ns)", "", theme)
     return draw.settled(figure)
 
 

@@ -108,7 +108,7 @@ def cost_claims(timing: pl.DataFrame) -> list[Verdict]:
             "WeightUCB takes nearly twice the time of the others",
             f"{twice:.2f} of RestartUCB's (nearly twice: 1.5 to 2.5)",
             1.5 <= twice <= 2.5,
-            "It depends on d: WeightUCB needs a solve a round, the others do not; `make bench` has d up to 100.",
+            "It depends on d: WeightUCB needs one solve per round, the others do not; `make bench` has d up to 100.",
         ),
         Verdict(
             "RestartUCB needs constant memory, WindowUCB a buffer of w rounds",

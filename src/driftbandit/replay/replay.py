@@ -65,7 +65,7 @@ class Replay:
     """Rounds from a table with the outcome of every arm that was offered.
 
     ``table``: a Polars frame, or the path of a Parquet or CSV file; a row for each offered arm. Its columns:
-        round: what names a round, one column or several together; the rows of a round stand together.
+        round: what names a round, one column or several together; the rows of a round are contiguous.
         features: the numbers that describe an arm.
         reward: what the arm brought.
         known: when that became known. Not given: at once.

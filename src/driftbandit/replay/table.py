@@ -93,14 +93,14 @@ def round_numbers(table: pl.DataFrame, keys: Sequence[str]) -> Ints:
     run = table.select(keys).with_columns(pl.struct(keys).rle_id().cast(pl.Int64).alias("\0run"))  # no one's own name
     number = run["\0run"].to_numpy()
     first = run.select(pl.col("\0run").min().over(keys)).to_series().to_numpy()
-    check_rows(number == first, "the rows of a round must stand together, but one comes again")
+    check_rows(number == first, "rows of a round must be contiguous, but one comes again")
     return number
 
 
 def decision_times(table: pl.DataFrame, number: Ints, name: str) -> NDArray[Any]:
     decided, again = moments(table, "time", name), np.diff(number, prepend=-1) == 0
     step = np.diff(decided, prepend=decided[0])
-    check_rows(~again | (step == 0), f"time: column {name!r} must be one in all rows of a round, but differs")
+    check_rows(~again | (step == 0), f"time: column {name!r} must be constant within a round, but differs")
     check_rows(step >= 0, f"time: column {name!r} must not decrease, but does")
     return decided
 

@@ -170,7 +170,7 @@ def make_policy(where: str, table: Table, world: Told, replicate: int | None) ->
         if memory.parameter in given:
             raise SettingsError(f"[{where}] give memory or {memory.parameter}, not both")
     elif memory and "factor" in table:
-        raise SettingsError(f"[{where}] factor multiplies memory, and there is none")
+        raise SettingsError(f"[{where}] factor requires memory: give memory too, or leave factor out")
     if "change_points" in takes:
         told["change_points"] = [] if replicate is None else world.change_points(replicate)
     if not issubclass(player, Policy):  # whose replicates are spawned

@@ -83,5 +83,5 @@ def expand(section: str, tables: Mapping[str, Mapping[str, Any]]) -> list[Varian
     labels = [variant.label for variant in found]
     for one in labels:
         if labels.count(one) > 1:
-            raise SettingsError(f"[{section}] {one!r} stands there twice")
+            raise SettingsError(f"[{section}] {one!r} is defined twice")
     return found

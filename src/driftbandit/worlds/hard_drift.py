@@ -129,7 +129,7 @@ class Swaying(Cycle):
 
 @dataclass(frozen=True)
 class Breathing(Cycle):
-    """One direction, whose length goes from 1 to 0.2 and back: no arm gains on another, only all on none."""
+    """One direction, whose length goes from 1 to 0.2 and back: the ranking of arms never changes, only the scale."""
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         theta = on_sphere(chance(0), self.dim)

@@ -48,7 +48,7 @@ def take_in(state: Any, s: int, x: Floats, r: float) -> float:
 
 @kernel
 def solve(ridge: Ridge, inverse: Floats) -> None:
-    """inverse = (V + λI)⁻¹ and θ̂ = inverse·b: discounting moves V in every direction, so it takes a solve a round."""
+    """inverse = (V + λI)⁻¹ and θ̂ = inverse·b: discounting moves V in every direction, so it takes one solve per round."""
     d = len(inverse)
     for i in range(d):
         for j in range(d):

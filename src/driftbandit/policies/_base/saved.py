@@ -81,7 +81,7 @@ class Saved:
         for member in members:
             name = member.filename.removesuffix(".npy")
             if name in self.claims:
-                raise ValueError(f"array {name!r} stands there twice")
+                raise ValueError(f"array {name!r} is defined twice")
             self.claims[name] = _claim(archive, member, name)
         self._text = self._claimed(HEADER, np.uint8).read()
         self.header = _header(self._text.tobytes())
