@@ -173,7 +173,7 @@ def test_a_users_class_has_to_be_imported_first(tmp_path: Path) -> None:
     StaticUCB(2).save(path)
     header, arrays = contents(path)
     forge(path, header | {"policy": "TheirsUCB"}, arrays)
-    with pytest.raises(ValueError, match="holds a TheirsUCB, which is none of this library's: import the module"):
+    with pytest.raises(ValueError, match="holds a TheirsUCB, which this library does not define: import the module"):
         Policy.load(path)
 
 
@@ -277,7 +277,7 @@ def test_claims_are_held_against_the_file_before_room_is_made_for_them(tmp_path:
     check("'rewards' claims a shape of", only("rewards", ("rewards.npy", claiming((-1, -1), b"12345678"))))
     check("'rewards' must be float64 of shape", only("rewards", ("rewards.npy", claiming((10**5,), bytes(8 * 10**5)))))
     check("'rewards' is missing", only("rewards"))
-    check("'extra' is none of this policy's", only("rewards", ("extra.npy", claiming((1,), bytes(8)))))
+    check("'extra' does not belong to this policy", only("rewards", ("extra.npy", claiming((1,), bytes(8)))))
     check("'kept' must be float64 of shape", only("kept", ("kept.npy", claiming((1, 1), bytes(8)))))
     check("is defined twice", lambda name, data: iter([(name, data)] * 2))
     check("is compressed", only(""), zipfile.ZIP_DEFLATED)

@@ -16,7 +16,7 @@ FIELDS = ("device", "returning")  # a small context, so that it can be played wi
 PER_SECOND = 8.0
 LEAP = 20  # one visitor stands for so many: seasons change within minutes
 KEEN = 6.0  # times as likely to click, so that there is something to see
-WAIT = 6.0  # seconds after which no click is none
+WAIT = 6.0  # seconds: without a click by then, there will be none
 SEED, VISITS = 1, 400_000
 
 

@@ -180,7 +180,7 @@ def with_commas(value: float, _: int | None = None) -> str:
 
 
 def short(ratio: float | None) -> str:
-    """Three digits or so; a dash where there is none."""
+    """Three digits or so; a dash where there is no number."""
     if ratio is None:
         return "–"
     return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"

@@ -120,7 +120,7 @@ def snapshot_from(journal: Journal, first: int) -> State:
     """The state at the oldest snapshot from this record on."""
     places = [place for place in journal.snapshots() if first <= place <= journal.end]
     if not places:
-        raise Damaged(f"{journal.name}: a snapshot from record {first} on is needed to verify it, and there is none")
+        raise Damaged(f"{journal.name}: verifying it needs a snapshot from record {first} on, and none was found")
     return State.thaw(snapshot.read(journal.snapshot(min(places)), min(places)))
 
 

@@ -73,7 +73,7 @@ export function binned(history, width, now) {
   };
 }
 
-/** Lots of at least so many rewards, each told at the bin that completes it; elsewhere there is none. */
+/** Lots of at least so many rewards, each told at the bin that completes it; other bins get nothing. */
 export function gathered(lots, least) {
   let held = NONE;
   return lots.map((lot) => {

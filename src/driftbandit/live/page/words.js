@@ -17,7 +17,7 @@ export function tick(value) {
   return signed(Math.abs(value) >= 100 ? whole.format(value) : three.format(value));
 }
 
-/** Three digits, noughts at the end too, so that numbers side by side look alike; a dash where there is none. */
+/** Three digits, noughts at the end too, so that numbers side by side look alike; a dash where there is no number. */
 export function number(value) {
   if (value == null || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);

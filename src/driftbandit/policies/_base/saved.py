@@ -106,7 +106,7 @@ class Saved:
         """The arrays, once each is seen to be of this make and none is too many; with those read before."""
         known = {*make, *read, HEADER, *([CHECKSUM] if self.version >= 3 else [])}
         if strange := sorted(self.claims.keys() - known):
-            raise ValueError(f"array {strange[0]!r} is none of this policy's")
+            raise ValueError(f"array {strange[0]!r} does not belong to this policy")
         claims = {name: self._claimed(name, *wanted) for name, wanted in make.items()}
         arrays = read | {name: claim.read() for name, claim in claims.items()}
         if self.version >= 3:

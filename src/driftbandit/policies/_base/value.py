@@ -147,7 +147,9 @@ class Value:
             policies.every()  # a fresh process knows only what it has touched
         kind = Value.kinds.get(name)
         if kind is None:
-            raise ValueError(f"{path} holds a {name}, which is none of this library's: import the module that defines it first")
+            raise ValueError(
+                f"{path} holds a {name}, which this library does not define: import the module that defines it first"
+            )
         if not issubclass(kind, cls):
             raise ValueError(f"{path} holds a {name}, not a {cls.__name__}")
         return kind

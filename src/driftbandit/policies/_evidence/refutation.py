@@ -29,13 +29,11 @@ from driftbandit.policies._evidence.bank import (
     VARIED,
     WEIGHT,
     Bank,
-    duplicate,
     fit,
-    foresee,
     record,
-    size,
 )
 from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_penalty, level, start, take_back
+from driftbandit.policies._evidence.verbs import duplicate, foresee, size
 
 ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more than doubt, so it has to earn its place again
 EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise
@@ -143,7 +141,7 @@ def bet(bank: Bank, k: int, j: int, noise: float) -> float:
 
 @kernel
 def against(bank: Bank, k: int) -> int:
-    """The estimator with the most evidence against k: k itself if there is none."""
+    """The estimator with the most evidence against k: k itself if nothing speaks against it."""
     worst = k
     for j in range(k):
         if bank.evidence[k, j] > bank.evidence[k, worst]:
