@@ -15,6 +15,7 @@ from driftbandit.contexts.context import Context
 from driftbandit.contexts.transformed import Transformed
 from driftbandit.core.types import Floats
 from driftbandit.policies._base import saved
+from driftbandit.policies._base.outlook import Outlook
 from driftbandit.policies._base.policy import Policy
 
 if TYPE_CHECKING:
@@ -120,17 +121,18 @@ class Chooser:
         """Offer an action no more; rewards of its past choices are still learnt, and its record stays."""
         self.actions.remove(action)
 
-    def opinions(self, context: Floats) -> list[Opinion]:
-        """What the policy thinks now of every action in an encoded context, the best first."""
-        active, names = self.actions.active, self.columns
-        arms, theta = self._arms(active, context), self._theta()
+    def opinions(self, context: Floats, outlook: Outlook | None = None) -> list[Opinion]:
+        """What the policy thinks now of every action in an encoded context, the best first.
+
+        outlook: the policy's, where several are asked for at once.
+        """
+        outlook = self.policy.outlook() if outlook is None else outlook
+        active, names, theta = self.actions.active, self.columns, outlook.theta
+        arms = self._arms(active, context)
+        means, widths = outlook.appraise(arms)
+        columns = [list(range(self.layout.dim))] * len(active)
         if self._in_blocks:
-            means, widths = self.policy.appraise(arms)
             columns, arms = [self.layout.used_by(self.actions.names[name]) for name in active], arms[:, 1:]
-        else:
-            estimate, columns = self.policy.estimate(), [list(range(self.layout.dim))] * len(active)
-            means = arms @ estimate.theta
-            widths = estimate.radius * np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", arms, estimate.metric, arms), 0.0))
         found = []
         for action, arm, at, mean, width in zip(active, arms, columns, means.tolist(), widths.tolist(), strict=True):
             used = {names[at[k]]: float(arm[k] * theta[at[k]]) for k in np.flatnonzero(arm)}
@@ -154,7 +156,7 @@ class Chooser:
             )
             for name in self.actions.names
         }
-        theta = dict(zip(self.columns, self._theta().tolist(), strict=True))
+        theta = dict(zip(self.columns, self.policy.theta().tolist(), strict=True))
         own = self.policy.status() if hasattr(self.policy, "status") else None
         return ChooserStatus(records, dict(self.out_of_range), theta, own)
 
@@ -231,9 +233,6 @@ class Chooser:
         notes: pl.DataFrame = self.policy.history()
         names = {f"{part}_{k}": f"{part} of {name}" for k, name in enumerate(self.columns) for part in ("theta", "width")}
         return notes.rename({old: new for old, new in names.items() if old in notes.columns})
-
-    def _theta(self) -> Floats:
-        return self.policy.theta() if self._in_blocks else self.policy.estimate().theta
 
     def _arms(self, offered: tuple[str, ...], context: Floats) -> Floats:
         offer = self._offer

@@ -27,7 +27,7 @@ class Answering(Writing):
             raise NotFound(f"the record of {id!r} was dropped from the journal, and with it what was on offer")
         self.commits.through(entry.first)
         _, record = next(tail(self.journal, entry.first))
-        return explained(experiment, entry, record)
+        return explained(experiment, entry, record, experiment.player.policy.outlook())
 
     def status(self, name: str) -> Status:
         return status(self._experiment(name), self.commits.next)

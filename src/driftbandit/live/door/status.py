@@ -1,10 +1,8 @@
 """How an experiment goes, as one document: what a page shows, made at most once per second however many look."""
 
-import copy
 import time
 from collections.abc import Iterable
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,8 +17,7 @@ from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.fold.records import Decided
 from driftbandit.live.fold.telling import explained
 from driftbandit.live.service import Service
-from driftbandit.policies._base.decision import Estimate
-from driftbandit.policies._base.policy import Policy
+from driftbandit.policies._base.outlook import Outlook
 
 MINUTE = 12  # buckets of the finest series
 
@@ -88,7 +85,7 @@ class Live(msgspec.Struct, kw_only=True):
 
 
 class Explanations:
-    """Of the last decisions, each made once, from one estimate for all that are new."""
+    """Of the last decisions, each made once, from one outlook for all that are new."""
 
     def __init__(self) -> None:
         self.known: dict[str, Explanation] = {}
@@ -97,26 +94,18 @@ class Explanations:
         """The newest first."""
         found = [(record, entry) for record in records if (entry := experiment.find(record.id)) is not None]
         if any(record.id not in self.known for record, _ in found):
-            policy = experiment.player.policy
-            looked = seen_with(experiment, policy.estimate()) if policy.blocks == 1 else experiment
+            outlook = experiment.player.policy.outlook()
             self.known = {
-                record.id: self.known.get(record.id) or explained_or_not(looked, entry, record) for record, entry in found
+                record.id: self.known.get(record.id) or explained_or_not(experiment, entry, record, outlook)
+                for record, entry in found
             }
         return [told(entry.found(), self.known[entry.id]) for _, entry in reversed(found)]
 
 
-def seen_with(experiment: Experiment, estimate: Estimate) -> Experiment:
-    """The experiment, to explain with: what it thinks is worked out once, not for each decision."""
-    seen, player = copy.copy(experiment), copy.copy(experiment.player)
-    player.policy = cast(Policy, SimpleNamespace(estimate=lambda: estimate, fixed_only=player.policy.fixed_only))
-    seen.player = player
-    return seen
-
-
-def explained_or_not(experiment: Experiment, entry: Entry, record: Decided) -> Explanation:
+def explained_or_not(experiment: Experiment, entry: Entry, record: Decided, outlook: Outlook) -> Explanation:
     """Without opinions, where nothing of what was on offer is any more."""
     try:
-        return explained(experiment, entry, record)
+        return explained(experiment, entry, record, outlook)
     except ValueError:
         return Explanation(decision=entry.found(), opinions=[], hung_on="chance")
 

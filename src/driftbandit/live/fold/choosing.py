@@ -10,6 +10,7 @@ from driftbandit.live.errors import Invalid
 from driftbandit.live.fold.entries import Entry
 from driftbandit.live.fold.players import Played, Player
 from driftbandit.live.fold.records import Decided
+from driftbandit.policies._base.outlook import Outlook
 
 
 class ChooserPlayer(Player):
@@ -38,9 +39,9 @@ class ChooserPlayer(Player):
         assert entry.label is not None
         self.chooser.learn(entry.round, entry.label, np.frombuffer(entry.arm), reward, own=entry.own)
 
-    def opinions(self, record: Decided) -> list[Opinion]:
+    def opinions(self, record: Decided, outlook: Outlook) -> list[Opinion]:
         context = self.chooser.context.encode({} if record.fields is None else record.fields)
-        found = {each.action: each for each in self.chooser.opinions(context)}
+        found = {each.action: each for each in self.chooser.opinions(context, outlook)}
         offered = enumerate(self._offered(record))
         return [Opinion(i, name, found[name].estimate, found[name].width, found[name].score) for i, name in offered]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftbandit.core.arms import FixedArms
-from driftbandit.core.types import Floats
 from driftbandit.live.answers import Kind, Opinion
 from driftbandit.live.errors import Invalid
 from driftbandit.live.fold.entries import Entry
 from driftbandit.live.fold.records import Decided
+from driftbandit.policies._base.outlook import Outlook
 from driftbandit.policies._base.policy import Policy
 
 
@@ -67,8 +67,8 @@ class Player(ABC):
         """Teach the policy a reward."""
 
     @abstractmethod
-    def opinions(self, record: Decided) -> list[Opinion]:
-        """What is thought now of everything on offer, in order."""
+    def opinions(self, record: Decided, outlook: Outlook) -> list[Opinion]:
+        """What is thought of everything on offer, in order."""
 
     @abstractmethod
     def twin(self) -> "Player":
@@ -82,11 +82,6 @@ class Player(ABC):
 
     @abstractmethod
     def to_bytes(self) -> bytes: ...
-
-    def judged(self, arms: Floats, names: Sequence[str] | None) -> list[Opinion]:
-        means, widths = appraised(self.policy, arms)
-        parts = zip(means.tolist(), widths.tolist(), strict=True)
-        return [Opinion(i, None if names is None else names[i], m, w, m + w) for i, (m, w) in enumerate(parts)]
 
 
 class PolicyPlayer(Player):
@@ -146,9 +141,12 @@ class PolicyPlayer(Player):
         arm = self.fixed(entry.arm).rows[entry.index] if isinstance(entry.arm, int) else np.frombuffer(entry.arm)
         self.policy._teach(entry.round, arm, reward, entry.own)  # all was checked when it was decided
 
-    def opinions(self, record: Decided) -> list[Opinion]:
+    def opinions(self, record: Decided, outlook: Outlook) -> list[Opinion]:
         made = None if record.set is None else self.sets.get(record.set)
-        return self.judged(np.asarray(self._arms(record)), None if made is None else made.labels)
+        names = None if made is None else made.labels
+        means, widths = outlook.appraise(np.asarray(self._arms(record)))
+        parts = zip(means.tolist(), widths.tolist(), strict=True)
+        return [Opinion(i, None if names is None else names[i], m, w, m + w) for i, (m, w) in enumerate(parts)]
 
     def twin(self) -> "PolicyPlayer":
         made = PolicyPlayer(copy.copy(self.policy))
@@ -163,16 +161,6 @@ class PolicyPlayer(Player):
 
     def to_bytes(self) -> bytes:
         return self.policy.to_bytes()
-
-
-def appraised(policy: Policy, arms: Floats) -> tuple[Floats, Floats]:
-    """Each arm's estimate and its width, as the next decision will see them."""
-    if hasattr(policy, "appraise"):
-        found: tuple[Floats, Floats] = policy.appraise(arms)
-        return found
-    estimate = policy.estimate()
-    squares = np.einsum("ij,jk,ik->i", arms, estimate.metric, arms)
-    return arms @ estimate.theta, estimate.radius * np.sqrt(np.maximum(squares, 0.0))
 
 
 def rows(arms: bytes, count: int) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from driftbandit.live.fold.entries import Entry
 from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.fold.players import PolicyPlayer
 from driftbandit.live.fold.records import Decided
+from driftbandit.policies._base.outlook import Outlook
 
 
 def previewed(experiment: Experiment, ask: Ask) -> Preview:
@@ -18,13 +19,13 @@ def previewed(experiment: Experiment, ask: Ask) -> Preview:
         played = twin.play(record)
         index, _ = experiment.exploring.draw(played.round, played.chosen, len(played.offered))
         index = index if record.baseline is None else record.baseline
-        opinions = experiment.player.opinions(record)
+        opinions = experiment.player.opinions(record, experiment.player.policy.outlook())
     return Preview(round=played.round, index=index, action=opinions[index].action, opinions=opinions)
 
 
-def explained(experiment: Experiment, entry: Entry, record: Decided) -> Explanation:
+def explained(experiment: Experiment, entry: Entry, record: Decided, outlook: Outlook) -> Explanation:
     """As the policy sees it now; actions that were removed since are left out."""
-    opinions = opinions_now(experiment, entry, record)
+    opinions = opinions_now(experiment, entry, record, outlook)
     best = max(opinions, key=lambda opinion: opinion.score, default=None)
     hung_on: Reason
     if entry.baseline:
@@ -38,14 +39,15 @@ def explained(experiment: Experiment, entry: Entry, record: Decided) -> Explanat
     return Explanation(decision=entry.found(), opinions=opinions, hung_on=hung_on)
 
 
-def opinions_now(experiment: Experiment, entry: Entry, record: Decided) -> list[Opinion]:
+def opinions_now(experiment: Experiment, entry: Entry, record: Decided, outlook: Outlook) -> list[Opinion]:
     """Of what was on offer, where that can still be known: not if its set was replaced since."""
     player = experiment.player
     if isinstance(player, PolicyPlayer):
         replaced = record.set is not None and player.sets[record.set].number > entry.first
-        return [] if replaced else player.opinions(record)
+        return [] if replaced else player.opinions(record, outlook)
     offered = set(player.offered())
-    return player.opinions(replace(record, exclude=tuple(name for name in record.exclude if name in offered)))
+    still = tuple(name for name in record.exclude if name in offered)
+    return player.opinions(replace(record, exclude=still), outlook)
 
 
 def status(experiment: Experiment, records: int) -> Status:
@@ -65,7 +67,7 @@ def status(experiment: Experiment, records: int) -> Status:
         actions=experiment.tallies,
         offered=player.offered(),
         columns=player.columns(),
-        theta=policy.estimate().theta.tolist(),
+        theta=policy.theta().tolist(),
         memory=None if own is None else float(own.memory),
         restarts=[] if own is None else [int(t) for t in own.restarts],
         warning=policy.trouble() if hasattr(policy, "trouble") else None,

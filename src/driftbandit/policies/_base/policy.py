@@ -12,10 +12,11 @@ from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
-from driftbandit.core.ridge import Ridge, keep_arms, metric_of, score_arms, table_of, theta_of
+from driftbandit.core.ridge import Ridge, keep_arms
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
 from driftbandit.policies._base.leaves import twin
+from driftbandit.policies._base.outlook import Outlook
 from driftbandit.policies._base.scratch import LUCK_ROUNDS
 from driftbandit.policies._base.shown import Shown
 from driftbandit.policies._base.taught import Taught
@@ -155,26 +156,21 @@ class Policy(Shown, Taught, ABC):
 
     def estimate(self) -> Estimate:
         """The estimate and the radius as the next ``select`` will see them; changes nothing."""
-        state, beta = self._glimpse()
-        return Estimate(theta_of(state.ridge), metric_of(state.ridge), beta)
+        return self.outlook().estimate()
 
     def theta(self) -> Floats:
         """θ̂ as the next ``select`` will see it: a part of ``estimate``, without its d × d metric."""
-        theta: Floats = theta_of(self._glimpse()[0].ridge)
-        return theta
+        return self.outlook().theta
 
     def appraise(self, arms: ArrayLike) -> tuple[Floats, Floats]:
         """What the next ``select`` will think of each arm of an array: the estimate of its reward, and the width added."""
-        rows, (state, beta) = self._as_rows(arms), self._glimpse()
-        score = np.empty((3, len(rows)))
-        score_arms(state.ridge, table_of(state.ridge, rows, np.ascontiguousarray(rows.T)), score)
-        return score[0], beta * np.sqrt(np.maximum(score[1], 0.0))
+        return self.outlook().appraise(self._as_rows(arms))
 
-    def _glimpse(self) -> tuple[Any, float]:
-        """The state as it will be when the next round begins, in a copy, and its radius."""
+    def outlook(self) -> Outlook:
+        """How the next ``select`` will see things: for several questions at the price of one."""
         with self._alone():
             state, t = twin(self.state), self.rounds
-        return state, float(begin(state, t, luck(self.seed, t, 1)[0]))
+        return Outlook(state, float(begin(state, t, luck(self.seed, t, 1)[0])))
 
     def keep(self, arms: FixedArms) -> None:
         """Keep this set's scores up to date from now on: what makes ``select`` on a fixed set fast."""

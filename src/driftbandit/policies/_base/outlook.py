@@ -1,0 +1,28 @@
+"""How a policy will see the next round, looked at ahead of it: one copy of its state, for as many questions as there are."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftbandit.core.types import Floats
+from driftbandit.core.verbs import metric_of, score_arms, table_of, theta_of
+from driftbandit.policies._base.decision import Estimate
+
+
+class Outlook(NamedTuple):
+    state: Any  # as it will be when the round begins
+    radius: float  # β
+
+    @property
+    def theta(self) -> Floats:
+        theta: Floats = theta_of(self.state.ridge)
+        return theta
+
+    def estimate(self) -> Estimate:
+        return Estimate(self.theta, metric_of(self.state.ridge), self.radius)
+
+    def appraise(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Each arm's estimate, and the width added to it."""
+        ridge, score = self.state.ridge, np.empty((3, len(rows)))
+        score_arms(ridge, table_of(ridge, rows, np.ascontiguousarray(rows.T)), score)
+        return score[0], self.radius * np.sqrt(np.maximum(score[1], 0.0))
