@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.ridge import OBSERVED, Confidence, Ridge, absorb, clear, new_ridge, radius
+from driftbandit.core.ridge import OBSERVED, Confidence, Ridge, new_ridge, radius
 from driftbandit.core.types import Floats, Ints
+from driftbandit.core.verbs import absorb, clear
 from driftbandit.policies._base.confident import ConfidentPolicy
 from driftbandit.policies._base.policy import Memory
 from driftbandit.policies._base.verbs import begin, learn

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from common import LONG, rounds, unit_rows
 from driftbandit import FixedArms, Policy, StaticUCB, WeightUCB, WindowUCB
 from driftbandit.core.linalg import invert
-from driftbandit.core.ridge import METRIC, SQUARE, THETA, V, add, clear, keep_arms, new_ridge
+from driftbandit.core.ridge import METRIC, SQUARE, THETA, V, add, keep_arms, new_ridge
 from driftbandit.core.types import Floats
+from driftbandit.core.verbs import clear
 
 
 @settings(deadline=None)  # the first call compiles

@@ -24,8 +24,9 @@ from driftbandit.core.ridge import METRIC, V
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.archive import new_archive
 from driftbandit.policies._evidence.bank import LEARNT
-from driftbandit.policies._evidence.block_bank import FAINT, new_block_bank, played_of
+from driftbandit.policies._evidence.block_bank import FAINT, new_block_bank
 from driftbandit.policies._evidence.lateness import new_lateness
+from driftbandit.policies._evidence.played import played_of
 
 B, W = 4, 3
 SHARED = pytest.mark.parametrize("shared", [0, 2])
@@ -116,8 +117,7 @@ def test_many_blocks_choose_as_one_block_of_all_features(kind: Any, shared: int)
     archive = new_archive(new_estimate(2 * dim, 2, 0, 1.0))  # of two blocks, the second of which is never met
     other.state = other.state._replace(ridge=played_of(bank), bank=bank, archive=archive, lateness=new_lateness(1 + dim))
     other._entries = 1 + dim
-    wide = lambda rows: np.column_stack([np.zeros(len(rows)), dense(rows)])  # noqa: E731
-    assert side_by_side(one, other, wide) == 0
+    assert side_by_side(one, other, lambda rows: np.column_stack([np.zeros(len(rows)), dense(rows)])) == 0
     assert one.status().restart_count == other.status().restart_count > 0
     assert one.status().trust == pytest.approx(other.status().trust, abs=1e-9)
 
@@ -172,6 +172,13 @@ def test_arms_that_fit_no_block_are_refused(arms: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         policy.select(arms)
     assert policy == StaticUCB(B * W, blocks=B)
+
+
+def test_a_state_that_plays_an_estimator_it_has_not_is_refused() -> None:
+    policy = AdaptiveUCB(B * W, blocks=B)
+    policy.state.ridge.which[0] = 99
+    with pytest.raises(ValueError, match="the numbers of estimators that are played must lie between 0 and 8, got 99"):
+        policy._check_state()
 
 
 def test_blocks_are_checked_when_a_policy_is_made() -> None:

@@ -8,37 +8,41 @@ touches one block and what is shared, a score reads as much, and both are exactl
 Dimensions: B blocks of w features, s shared ones, n arms; a row has 1 + s + w entries.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows
 from driftbandit.core.ridge import (
+    CANCELS,
     GAIN,
     METRIC,
+    MOST_STEPS,
     OBSERVED,
     STEPS,
     THETA,
     Ridge,
     V,
+    clear_whole,
+    correct,
+    new_ridge,
+    refresh,
+)
+from driftbandit.core.types import Floats, Ints
+from driftbandit.core.verbs import (
     absorb,
     admit,
     clear,
-    clear_whole,
-    correct,
     forecast_arm,
     metric_of,
-    new_ridge,
     observed,
-    refresh,
     score_arms,
     table_of,
     theta_of,
     trace_of_v,
     with_penalty,
 )
-from driftbandit.core.types import Floats, Ints
 
 SPARSE = 3  # times as many features as are not 0: then it pays to skip those that are
 
@@ -161,7 +165,7 @@ def learn_row(blocks: Blocks, row: Floats, r: float, weight: float) -> tuple[flo
             for j in range(s):
                 blocks.known[0] += weight * row[1 + j] * row[1 + j]
         ridge = Ridge(blocks.penalty, matrix, vector, columns, blocks.score, tally)
-        if correct(ridge, x, r, weight, predicted, wide) > 1e4 or tally[STEPS] >= 1024:  # see absorb_whole
+        if correct(ridge, x, r, weight, predicted, wide) > CANCELS or tally[STEPS] >= MOST_STEPS:
             refresh(ridge)
         mean, square = mean + predicted, square + wide
         r, weight = rest, lighter
@@ -188,9 +192,10 @@ def clear_blocks(blocks: Blocks) -> None:
 
 
 @kernel
-def score_rows(blocks: Blocks, rows: Floats, score: Floats) -> None:
+def score_rows(ridge: Any, rows: Floats, score: Floats) -> None:
+    """Of whatever can forecast one."""
     for i in range(len(rows)):
-        score[0, i], score[1, i] = forecast_row(blocks, rows[i])
+        score[0, i], score[1, i] = forecast_arm(ridge, rows, i)
 
 
 @kernel
@@ -276,12 +281,12 @@ def _admit(ridge: Blocks, rows: Floats, columns: Floats, limit: float) -> int:
 
 
 @table_of.of(Blocks)
-def _table_of(ridge: Blocks, rows: Floats, columns: Floats) -> Floats:
+def read_rows(ridge: Any, rows: Floats, columns: Floats) -> Floats:
     return rows
 
 
 @score_arms.of(Blocks)
-def _score_arms(ridge: Blocks, table: Floats, score: Floats) -> None:
+def score_by_row(ridge: Any, table: Floats, score: Floats) -> None:
     score_rows(ridge, table, score)
 
 

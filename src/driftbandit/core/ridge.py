@@ -4,20 +4,36 @@ Dimensions: d features, n arms of a fixed set (0 when no set is fixed).
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from driftbandit.core.choice import appraise, appraise_few
-from driftbandit.core.compile import Verb, kernel
+from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows, invert, times, turn
 from driftbandit.core.types import Floats, Ints
+from driftbandit.core.verbs import (
+    absorb,
+    admit,
+    clear,
+    forecast_arm,
+    metric_of,
+    observed,
+    score_arms,
+    table_of,
+    theta_of,
+    trace_of_v,
+    with_penalty,
+)
 
 # Rows of the packed arrays: passing one array from Python costs as much as a dozen multiplications.
 V, METRIC = 0, 1
 B, THETA, GAIN = 0, 1, 2
 MEAN, SQUARE, SHADOW = 0, 1, 2
 OBSERVED, STEPS = 0, 1
+
+CANCELS = 1e4  # a divisor above this, and digits have cancelled
+MOST_STEPS = 1024  # rank-one steps after which rounding has added up
 
 
 class Ridge(NamedTuple):
@@ -44,68 +60,6 @@ class Confidence(NamedTuple):
 @kernel
 def radius(law: Confidence, observations: float) -> float:
     return law.bias + law.scale * math.sqrt(law.log_term + law.dim * math.log1p(observations * law.rate))
-
-
-@Verb
-def clear(ridge: Any) -> None:
-    """Forget everything: V = λI."""
-
-
-@Verb
-def with_penalty(ridge: Any, penalty: float) -> Any:
-    """The same arrays with another λ, which counts when they are cleared."""
-    raise NotImplementedError
-
-
-@Verb
-def absorb(ridge: Any, x: Floats, r: float) -> None:
-    """Learn the reward r of arm x."""
-
-
-@Verb
-def observed(ridge: Any) -> int:
-    """How many observations are in the estimate."""
-    raise NotImplementedError
-
-
-@Verb
-def trace_of_v(ridge: Any) -> float:
-    raise NotImplementedError
-
-
-@Verb
-def admit(ridge: Any, rows: Floats, columns: Floats, limit: float) -> int:
-    """Prepare fresh arms: 0, or −1 if the squared length of one is above the limit or no number, −2 if one is in no block."""
-    raise NotImplementedError
-
-
-@Verb
-def table_of(ridge: Any, rows: Floats, columns: Floats) -> Floats:
-    """Fresh arms as this estimate reads them: as rows, or as columns."""
-    raise NotImplementedError
-
-
-@Verb
-def score_arms(ridge: Any, table: Floats, score: Floats) -> None:
-    """Score every arm of a table: row 0 ⟨x, θ̂⟩, row 1 its squared width."""
-
-
-@Verb
-def forecast_arm(ridge: Any, table: Floats, i: int) -> tuple[float, float]:
-    """⟨x, θ̂⟩ and the squared width of one arm of a table."""
-    raise NotImplementedError
-
-
-@Verb
-def theta_of(ridge: Any) -> Floats:
-    """θ̂, whole."""
-    raise NotImplementedError
-
-
-@Verb
-def metric_of(ridge: Any) -> Floats:
-    """METRIC, whole: (d, d)."""
-    raise NotImplementedError
 
 
 def new_ridge(dim: int, penalty: float) -> Ridge:
@@ -219,7 +173,7 @@ def absorb_whole(ridge: Ridge, x: Floats, r: float) -> None:
     direction of which λ says almost nothing cancels digits at once.
     """
     divisor = add(ridge, x, r, 1.0)
-    if divisor > 1e4 or ridge.tally[STEPS] >= max(1024, 32 * len(ridge.columns)):
+    if divisor > CANCELS or ridge.tally[STEPS] >= max(MOST_STEPS, 32 * len(ridge.columns)):
         refresh(ridge)
 
 

@@ -17,14 +17,13 @@ from driftbandit.core.ridge import (
     THETA,
     Confidence,
     Ridge,
-    absorb,
-    clear,
     forecast,
     new_ridge,
     radius,
     rescore,
 )
 from driftbandit.core.types import Floats, Ints
+from driftbandit.core.verbs import absorb, clear
 from driftbandit.policies._base.confident import ConfidentPolicy
 from driftbandit.policies._base.sound import check_now, check_range, check_rewards, check_ridge, demand
 from driftbandit.policies._base.verbs import begin, learn

@@ -7,9 +7,10 @@ import numpy as np
 
 from driftbandit.core import validate
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import OBSERVED, B, Confidence, Ridge, V, absorb, add, clear, new_ridge, radius, refresh
+from driftbandit.core.ridge import OBSERVED, B, Confidence, Ridge, V, add, new_ridge, radius, refresh
 from driftbandit.core.sizes import demand_room
 from driftbandit.core.types import Floats, Ints
+from driftbandit.core.verbs import absorb, clear
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
 from driftbandit.policies._base.policy import Memory
 from driftbandit.policies._base.sound import (

@@ -2,13 +2,17 @@
 
 from typing import Any
 
+import numpy as np
+
 from driftbandit.core.choice import farthest, pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import turn
-from driftbandit.core.ridge import METRIC, THETA, admit, score_arms, table_of
+from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
+from driftbandit.core.verbs import admit, score_arms, table_of
 from driftbandit.policies._base.verbs import begin
 
+LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples, to find a compiled entry by
 SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
 
 

@@ -4,15 +4,11 @@ is compiled once for all policies, and not at all for small sets."""
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from driftbandit.core.compile import bind
 from driftbandit.core.pruning import choose
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.entry import open_rows, think_again
-
-LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples, to find a compiled entry by
+from driftbandit.policies._base.entry import LINE, LUCK, SQUARE, open_rows, think_again
 
 
 def decide_many(state: Any) -> Callable[..., int]:

@@ -14,14 +14,13 @@ from driftbandit.core.linalg import aligned
 from driftbandit.core.pruning import ROWS, new_score
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.entry import SLACK, decide_convex, decide_kept, decide_rows
+from driftbandit.policies._base.entry import LINE, LUCK, SLACK, SQUARE, decide_convex, decide_kept, decide_rows
 from driftbandit.policies._base.large import decide_many
 from driftbandit.policies._base.value import Value
 from driftbandit.policies._base.verbs import learn
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
 FLOAT64 = np.dtype(np.float64)
-LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples, to find a compiled entry by
 
 
 class Scratch(Value):

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftbandit.core.blocks import Blocks, learn_row
-from driftbandit.core.compile import Verb, kernel
+from driftbandit.core.compile import kernel
 from driftbandit.core.counter import key_of, uniform
-from driftbandit.core.ridge import THETA, Ridge, clear, with_penalty
+from driftbandit.core.ridge import THETA, Ridge
 from driftbandit.core.types import Floats, Ints
+from driftbandit.core.verbs import clear, with_penalty
 from driftbandit.policies._evidence.bank import LEARNT, PENALTY, Bank, predict_and_learn
+from driftbandit.policies._evidence.verbs import remember, shared
 
 TRUST, INFORMATION, PRODUCT, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(9)  # rows of the scale
 PRIOR = 4.0  # information before any comparison: trust is 1, give or take ½
@@ -66,17 +68,6 @@ def open_archive(archive: Archive, bank: Bank) -> None:
     archive.scale[AVERAGED] = 0.0
     for n in range(bank.clock[LEARNT]):
         remember(archive.ridge, archive, bank.arms[n], bank.rewards[n])
-
-
-@Verb
-def remember(ridge: Any, archive: Archive, x: Floats, r: float) -> None:
-    """Learn how a reward differs from the last ones by how its arm does."""
-
-
-@Verb
-def shared(ridge: Any, archive: Archive) -> float:
-    """What the last rewards had in common, beyond what the archive expects of their arms."""
-    raise NotImplementedError
 
 
 @remember.of(Ridge)

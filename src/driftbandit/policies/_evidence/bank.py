@@ -7,14 +7,15 @@ Dimensions: K estimators, the last of which never forgets; D features, with the 
 
 import math
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit.core.compile import Verb, kernel
+from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import (
+    CANCELS,
     METRIC,
+    MOST_STEPS,
     STEPS,
     THETA,
     B,
@@ -27,6 +28,18 @@ from driftbandit.core.ridge import (
     rescore,
 )
 from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._evidence.verbs import (
+    describe,
+    duplicate,
+    empty,
+    foresee,
+    length2,
+    play,
+    remember_constant,
+    size,
+    summary,
+    trace,
+)
 
 LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
 NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST = range(11)  # rows of the scale
@@ -103,56 +116,6 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
     )
 
 
-@Verb
-def size(bank: Any) -> int:
-    """D: all features, and the intercept if there is one."""
-    raise NotImplementedError
-
-
-@Verb
-def foresee(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-    """Let the estimator in a place forget as k does, predict the n-th reward, learn it: see ``predict_and_learn``."""
-    raise NotImplementedError
-
-
-@Verb
-def empty(bank: Any, k: int) -> None:
-    """V = λI."""
-
-
-@Verb
-def duplicate(bank: Any, source: int, target: int) -> None:
-    """Let one estimator be what another is."""
-
-
-@Verb
-def length2(bank: Any, x: Floats) -> float:
-    """The squared length of an arm, without the intercept."""
-    raise NotImplementedError
-
-
-@Verb
-def trace(bank: Any, k: int, which: int, count: int) -> float:
-    """Of V or METRIC, over so many features: all, or all but the intercept."""
-    raise NotImplementedError
-
-
-@Verb
-def summary(bank: Any, k: int) -> tuple[float, float, float]:
-    """‖θ̂‖², the trace of METRIC and the squared length of the last arm, all without the intercept."""
-    raise NotImplementedError
-
-
-@Verb
-def describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
-    """Write down an estimate, and the width of each of its coordinates."""
-
-
-@Verb
-def play(ridge: Any, bank: Any, main: int, played: int) -> None:
-    """Choose by θ̂ of ``main`` from now on and by METRIC of ``played``, which is ``main`` but in a probe."""
-
-
 @kernel
 def member(bank: Bank, k: int) -> Ridge:
     return Ridge(bank.scale[PENALTY], bank.matrix[k], bank.vector[k], bank.columns, bank.score, bank.tally[k])
@@ -171,14 +134,18 @@ def empty_whole(bank: Bank, k: int) -> None:
 
 @kernel
 def duplicate_whole(bank: Bank, source: int, target: int) -> None:
-    for part in range(2):
-        for i in range(len(bank.x)):
-            for j in range(len(bank.x)):
-                bank.matrix[target, part, i, j] = bank.matrix[source, part, i, j]
-    for part in range(3):
-        for i in range(len(bank.x)):
-            bank.vector[target, part, i] = bank.vector[source, part, i]
+    copy_ridge(bank.matrix[source], bank.vector[source], bank.matrix[target], bank.vector[target])
     bank.tally[target, STEPS] = bank.tally[source, STEPS]
+
+
+@kernel
+def copy_ridge(matrix: Floats, vector: Floats, to_matrix: Floats, to_vector: Floats) -> None:
+    for i in range(vector.shape[1]):
+        for row in range(3):
+            to_vector[row, i] = vector[row, i]
+        for row in range(2):
+            for j in range(vector.shape[1]):
+                to_matrix[row, i, j] = matrix[row, i, j]
 
 
 @kernel
@@ -191,14 +158,9 @@ def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: i
             fade(ridge, keep if i == 0 else 1.0, features, (n // turns * axes + i) % features, weight)
     mean, square = forecast(ridge, x)
     square = max(square, 0.0)
-    if correct(ridge, x, r, 1.0, mean, square) > 1e4 or ridge.tally[STEPS] >= 1024:
+    if correct(ridge, x, r, 1.0, mean, square) > CANCELS or ridge.tally[STEPS] >= MOST_STEPS:
         refresh(ridge)
     return r - mean, 1.0 + square
-
-
-@partial(Verb, optional=True)
-def remember_constant(bank: Any, k: int) -> None:
-    """Give an empty estimator what one that nothing refutes knows of the intercept: θ changes, the constant does not."""
 
 
 @remember_constant.of(Bank)

@@ -9,58 +9,23 @@ Dimensions: K estimators, B blocks of w features, s shared ones.
 import math
 from collections import namedtuple
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from driftbandit.core.blocks import (
     Blocks,
-    admit_rows,
     clear_blocks,
-    forecast_row,
     learn_row,
-    whole_metric,
-    whole_theta,
 )
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import times
-from driftbandit.core.ridge import (
-    METRIC,
-    STEPS,
-    THETA,
-    B,
-    Ridge,
-    V,
-    admit,
-    clear,
-    forecast_arm,
-    metric_of,
-    score_arms,
-    table_of,
-    theta_of,
-)
-from driftbandit.core.types import Floats, Ints
-from driftbandit.policies._evidence.bank import (
-    LAPSE,
-    LEARNT,
-    PENALTY,
-    SETTLE,
-    Bank,
-    describe,
-    duplicate,
-    empty,
-    foresee,
-    length2,
-    new_bank,
-    play,
-    size,
-    summary,
-    trace,
-)
+from driftbandit.core.ridge import METRIC, STEPS, THETA, B, Ridge, V
+from driftbandit.core.types import Floats
+from driftbandit.policies._evidence.bank import LAPSE, PENALTY, SETTLE, Bank, copy_ridge, new_bank
+from driftbandit.policies._evidence.block_summary import NONE, count_block, describe_blocks, summary_of_blocks, trace_of_blocks
+from driftbandit.policies._evidence.verbs import describe, duplicate, empty, foresee, length2, size, summary, trace
 
 FAINT = 1e-30  # of V and b so little is left that they are scaled anew, long before digits are lost
-NONE = -1  # no estimator is followed
-RECOUNT = 4096  # rewards
 
 # As a Bank, but matrix (K + 1, B, 2, w, w), vector (K + 1, B, 3, w), tally (K + 1, B, 2), arms and x with the number of
 # their block. And mixing, shared_matrix, shared_vector, shared_tally, known, rest: of each estimator as in Blocks; unit:
@@ -81,13 +46,6 @@ OWN = (
     "followed",
 )
 BlockBank: Any = namedtuple("BlockBank", (*Bank._fields, *OWN))  # type: ignore[misc]
-
-
-class Played(NamedTuple):
-    """What is played: θ̂ of one estimator, and METRIC of one that may be another, where they are in the bank."""
-
-    bank: Any
-    which: Ints  # (2,): the one, the other
 
 
 def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int], noise: float | None) -> Any:
@@ -127,10 +85,6 @@ def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int]
     return BlockBank(**{**plain._asdict(), "features": dim, **arrays, "left": np.ones(estimators)})
 
 
-def played_of(bank: Any) -> Played:
-    return Played(bank, np.zeros(2, np.int64))
-
-
 @kernel
 def estimator(bank: Any, k: int) -> Blocks:
     penalty, columns = bank.scale[PENALTY], bank.columns
@@ -165,21 +119,21 @@ def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: f
         axes = math.ceil(features * lost / LAPSE)
         weight = features * lost * bank.scale[PENALTY] / axes
     mean = square = 0.0
-    row, reward, first = bank.unit, 0.0, n // max(bank.turns[k], 1) * axes
+    row, reward, first = bank.unit, 0.0, n // bank.turns[k] * axes
     for i in range(axes + 1):
         if i < axes:
             point(row, (first + i) % bank.features, len(bank.rest))
         else:
             row, reward, weight = x, r, 1.0
-        watched = len(bank.rest) > 0 and place == bank.followed[0]
-        for sign in (-1.0, 1.0):
-            if sign > 0.0:
-                steps, shared_steps = blocks.tally[int(row[0]), STEPS], blocks.shared.tally[STEPS]
-                mean, square = learn_row(blocks, row, reward, weight / left[place])
-                if i < axes:  # what is given back is no reason to solve afresh
-                    blocks.tally[int(row[0]), STEPS], blocks.shared.tally[STEPS] = steps, shared_steps
-            if watched:
-                count_block(blocks.mixing[int(row[0])], blocks.vector[int(row[0]), THETA], sign, bank.gram, bank.moment)
+        block, watched = int(row[0]), len(bank.rest) > 0 and place == bank.followed[0]
+        steps, shared_steps = blocks.tally[block, STEPS], blocks.shared.tally[STEPS]
+        if watched:
+            count_block(blocks.mixing[block], blocks.vector[block, THETA], -1.0, bank.gram, bank.moment)
+        mean, square = learn_row(blocks, row, reward, weight / left[place])
+        if watched:
+            count_block(blocks.mixing[block], blocks.vector[block, THETA], 1.0, bank.gram, bank.moment)
+        if i < axes:  # what is given back is no reason to solve afresh
+            blocks.tally[block, STEPS], blocks.shared.tally[STEPS] = steps, shared_steps
     return r - mean, 1.0 + square / left[place]
 
 
@@ -209,80 +163,6 @@ def scale_anew(blocks: Blocks, left: float) -> None:
     blocks.known[0] *= left
 
 
-# --- ΣWᵀW and ΣWᵀm of the estimator that is followed ------------------------------------------------------------------
-
-
-@kernel
-def follow(bank: Any, k: int) -> None:
-    """Sum up from all blocks, unless this was done already, and not so long ago that rounding would show."""
-    if bank.followed[0] != k or bank.clock[LEARNT] % RECOUNT == 0:
-        bank.gram[:] = 0.0
-        bank.moment[:] = 0.0
-        for block in range(bank.matrix.shape[1]):
-            count_block(bank.mixing[k, block], bank.vector[k, block, THETA], 1.0, bank.gram, bank.moment)
-        bank.followed[0] = k
-
-
-@kernel
-def count_block(mixing: Floats, theta: Floats, sign: float, gram: Floats, moment: Floats) -> None:
-    for i in range(len(theta)):
-        row = mixing[i]
-        for j in range(len(row)):
-            target, a = gram[j], sign * row[j]
-            moment[j] += a * theta[i]
-            for m in range(len(row)):
-                target[m] += a * row[m]
-
-
-@kernel
-def summary_of_blocks(bank: Any, k: int) -> tuple[float, float]:
-    """‖θ̂‖² and the trace of METRIC: θ̂ of a block is m − W·θ̂ of what is shared, and its part of METRIC is its own + W·S⁻¹·Wᵀ."""
-    theta, metric = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC]
-    signal = unknown = 0.0
-    for block in range(bank.matrix.shape[1]):
-        own, matrix = bank.vector[k, block, THETA], bank.matrix[k, block, METRIC]
-        for i in range(len(own)):
-            signal += own[i] * own[i]
-            unknown += matrix[i, i]
-    if len(theta) > 0:
-        follow(bank, k)
-    for i in range(len(theta)):
-        signal += theta[i] * (theta[i] - 2.0 * bank.moment[i])
-        unknown += metric[i, i]
-        for j in range(len(theta)):
-            signal += theta[i] * bank.gram[i, j] * theta[j]
-            unknown += metric[i, j] * bank.gram[i, j]
-    return signal, unknown / bank.left[k]
-
-
-@kernel
-def trace_of_blocks(bank: Any, k: int, which: int) -> float:
-    if which == METRIC:
-        return summary_of_blocks(bank, k)[1]
-    total = bank.known[k, 0]
-    for block in range(bank.matrix.shape[1]):
-        for i in range(len(bank.columns)):
-            total += bank.matrix[k, block, V, i, i]
-    return float(total * bank.left[k])
-
-
-@kernel
-def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
-    s, width = len(bank.rest), len(bank.columns)
-    shared, metric, left = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC], bank.left[k]
-    for i in range(s):
-        theta[i], widths[i] = shared[i], radius * math.sqrt(max(metric[i, i] / left, 0.0))
-    for block in range(bank.matrix.shape[1]):
-        for i in range(width):
-            at, row = s + block * width + i, bank.mixing[k, block, i]
-            mean, square = bank.vector[k, block, THETA, i], bank.matrix[k, block, METRIC, i, i]
-            times(metric, row, bank.rest)
-            for j in range(s):
-                mean -= row[j] * shared[j]
-                square += row[j] * bank.rest[j]
-            theta[at], widths[at] = mean, radius * math.sqrt(max(square / left, 0.0))
-
-
 @kernel
 def empty_blocks(bank: Any, k: int) -> None:
     clear_blocks(estimator(bank, k))
@@ -308,44 +188,7 @@ def duplicate_blocks(bank: Any, source: int, target: int) -> None:
         bank.followed[0] = NONE
 
 
-@kernel
-def copy_ridge(matrix: Floats, vector: Floats, to_matrix: Floats, to_vector: Floats) -> None:
-    for i in range(vector.shape[1]):
-        for row in range(3):
-            to_vector[row, i] = vector[row, i]
-        for row in range(2):
-            for j in range(vector.shape[1]):
-                to_matrix[row, i, j] = matrix[row, i, j]
-
-
-@kernel
-def forecast_played(played: Played, row: Floats) -> tuple[float, float]:
-    bank, main, other = played.bank, played.which[0], played.which[1]
-    mean, square = forecast_row(estimator(bank, main), row)
-    if other != main:
-        _, square = forecast_row(estimator(bank, other), row)
-    return mean, square / bank.left[other]
-
-
-@kernel
-def score_played(played: Played, rows: Floats, score: Floats) -> None:
-    for i in range(len(rows)):
-        score[0, i], score[1, i] = forecast_played(played, rows[i])
-
-
-@kernel
-def forget_played(bank: Any) -> None:
-    """Until a reward has been learnt, nothing is known and all arms tie."""
-    bank.matrix[:] = 0.0
-    bank.vector[:] = 0.0
-    bank.mixing[:] = 0.0
-    bank.shared_matrix[:] = 0.0
-    bank.shared_vector[:] = 0.0
-    bank.left[:] = 1.0
-    bank.followed[0] = NONE
-
-
-# --- the ways of a bank in blocks, and of what is played of it ------------------------------------------------------
+# --- the ways of a bank in blocks -----------------------------------------------------------------------------------
 
 
 @size.of(BlockBank)
@@ -390,47 +233,3 @@ def _summary(bank: Any, k: int) -> tuple[float, float, float]:
 @describe.of(BlockBank)
 def _describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
     describe_blocks(bank, k, radius, theta, widths)
-
-
-@play.of(Played)
-def _play(ridge: Played, bank: Any, main: int, played: int) -> None:
-    ridge.which[0], ridge.which[1] = main, played
-
-
-@clear.of(Played)
-def _clear(ridge: Played) -> None:
-    forget_played(ridge.bank)
-
-
-@admit.of(Played)
-def _admit(ridge: Played, rows: Floats, columns: Floats, limit: float) -> int:
-    return admit_rows(rows, ridge.bank.matrix.shape[1], limit)
-
-
-@table_of.of(Played)
-def _table_of(ridge: Played, rows: Floats, columns: Floats) -> Floats:
-    return rows
-
-
-@score_arms.of(Played)
-def _score_arms(ridge: Played, table: Floats, score: Floats) -> None:
-    score_played(ridge, table, score)
-
-
-@forecast_arm.of(Played)
-def _forecast_arm(ridge: Played, table: Floats, i: int) -> tuple[float, float]:
-    return forecast_played(ridge, table[i])
-
-
-@theta_of.of(Played)
-def _theta_of(ridge: Played) -> Floats:
-    bank, main = ridge.bank, ridge.which[0]
-    return whole_theta(bank.vector[main, :, THETA], bank.mixing[main], bank.shared_vector[main, THETA])
-
-
-@metric_of.of(Played)
-def _metric_of(ridge: Played) -> Floats:
-    bank, other = ridge.bank, ridge.which[1]
-    metric: Floats = whole_metric(bank.matrix[other, :, METRIC], bank.mixing[other], bank.shared_matrix[other, METRIC])
-    metric /= bank.left[other]
-    return metric

@@ -17,23 +17,23 @@ from driftbandit.core.types import Floats
 from driftbandit.policies._base.policy import Policy
 from driftbandit.policies._evidence import history as notebook
 from driftbandit.policies._evidence.archive import TRUST, certainty, new_archive
-from driftbandit.policies._evidence.bank import (
-    FIRST,
-    LEARNT,
-    MOST_RESTARTS,
-    NOISE2,
-    RESTARTS,
-    VARIED,
-    describe,
-    new_bank,
-)
-from driftbandit.policies._evidence.block_bank import new_block_bank, played_of
+from driftbandit.policies._evidence.bank import FIRST, LEARNT, MOST_RESTARTS, NOISE2, RESTARTS, VARIED, new_bank
+from driftbandit.policies._evidence.block_bank import new_block_bank
 from driftbandit.policies._evidence.history import new_diary
 from driftbandit.policies._evidence.lateness import HOLDING, NOW, new_lateness
+from driftbandit.policies._evidence.played import played_of
 from driftbandit.policies._evidence.refutation import ON_TRIAL, against
 from driftbandit.policies._evidence.shown import ShownEvidence
-from driftbandit.policies._evidence.sound import check_archive, check_bank, check_diary, check_lateness, check_memories
+from driftbandit.policies._evidence.sound import (
+    check_archive,
+    check_bank,
+    check_diary,
+    check_lateness,
+    check_memories,
+    check_played,
+)
 from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius_of, to_play
+from driftbandit.policies._evidence.verbs import describe
 
 if TYPE_CHECKING:
     import polars as pl
@@ -136,6 +136,8 @@ class EvidencePolicy(ShownEvidence, Policy):
     def _check_state(self) -> None:
         check_memories(self.state.bank, self._new_bank())
         check_bank(self.state.bank, self.rounds, self.blocks, self.arm_norm, self.refuted)
+        if self.blocks > 1:
+            check_played(self.state.ridge)
         check_archive(self.state.archive, self.rounds)
         check_lateness(self.state.lateness, self.rounds, self.blocks, self.arm_norm)
         check_diary(self.state.diary, self.rounds)

@@ -23,11 +23,8 @@ from driftbandit.policies._evidence.bank import (
     SOUND,
     WEIGHT,
     Bank,
-    empty,
-    length2,
-    size,
-    summary,
 )
+from driftbandit.policies._evidence.verbs import empty, length2, size, summary
 
 STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many; of the noise …
 RARE, MOST_COUNTED = 30.0, 1e6  # … so many times the kurtosis if that is more: of clicks at 1 % about 30 must be in it

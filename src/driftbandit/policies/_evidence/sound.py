@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from driftbandit.core.ridge import STEPS
+from driftbandit.core.ridge import MOST_STEPS, STEPS
 from driftbandit.policies._base.sound import check_now, check_range, check_rewards, check_ring, check_rows, check_solved, demand
 from driftbandit.policies._evidence import archive as trust
 from driftbandit.policies._evidence import bank as rows
@@ -12,16 +12,17 @@ from driftbandit.policies._evidence import history as notebook
 from driftbandit.policies._evidence import lateness as late
 from driftbandit.policies._evidence.archive import Archive
 from driftbandit.policies._evidence.bank import Bank
-from driftbandit.policies._evidence.block_bank import FAINT, NONE
+from driftbandit.policies._evidence.block_bank import FAINT
+from driftbandit.policies._evidence.block_summary import NONE
 from driftbandit.policies._evidence.history import Diary
 from driftbandit.policies._evidence.lateness import Lateness
 from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
 from driftbandit.policies._evidence.scales import STEADY as MOST_WEIGHT
+from driftbandit.policies._evidence.verbs import size
 
 MOST_SQUARE, MOST_FOURTH = 1e205, 1e305  # of rewards up to 1e50, or of the θ that they make of the shortest arms
 LEAST = 1e-300  # of what is divided by
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # a noise that is told falls with every restart
-MOST_STEPS = 1024
 
 
 def check_memories(bank: Bank, fresh: Bank) -> None:
@@ -70,7 +71,7 @@ def check_blocks(bank: Any, learnt: int) -> None:
 
 
 def check_scales(bank: Bank, rounds: int, longest: float) -> None:
-    scale, settled = bank.scale, bank.clock[rows.LEARNT] >= rows.SETTLE * rows.size(bank)
+    scale, settled = bank.scale, bank.clock[rows.LEARNT] >= rows.SETTLE * size(bank)
     check_range("the noise", scale[rows.NOISE2], SMALLEST if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
     check_range("the noise at present", scale[rows.LOUD], 0.0, MOST_SQUARE)
     check_range("the fourth power of the noise", scale[rows.FOURTH], 0.0, MOST_FOURTH)
@@ -84,6 +85,10 @@ def check_scales(bank: Bank, rounds: int, longest: float) -> None:
         unit = scale[rows.LENGTH2] if scale[rows.LENGTH2] > 0.0 else 1.0
         check_range("λ in units of an arm's", scale[rows.PENALTY] / unit, LEAST_PENALTY * 0.999, MOST_PENALTY * 1.001)
     check_rewards("the first reward", scale[[rows.SHIFT, rows.FIRST]])
+
+
+def check_played(played: Any) -> None:
+    check_range("the numbers of estimators that are played", played.which, 0, len(played.bank.keep) - 1)
 
 
 def check_archive(archive: Archive, rounds: int) -> None:

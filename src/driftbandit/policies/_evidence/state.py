@@ -6,22 +6,12 @@ from typing import NamedTuple
 from driftbandit.core.choice import pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
 from driftbandit.core.pruning import choose, settle
-from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V, clear, forecast_arm, score_arms, trace_of_v
+from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V
 from driftbandit.core.types import Floats
+from driftbandit.core.verbs import clear, forecast_arm, score_arms, trace_of_v
 from driftbandit.policies._base.verbs import begin, disown, learn
 from driftbandit.policies._evidence import history as notebook
-from driftbandit.policies._evidence.archive import (
-    PROBING,
-    TRUST,
-    Archive,
-    Estimates,
-    compare,
-    draw_trust,
-    follow,
-    open_archive,
-    remember,
-    shared,
-)
+from driftbandit.policies._evidence.archive import PROBING, TRUST, Archive, Estimates, compare, draw_trust, follow, open_archive
 from driftbandit.policies._evidence.bank import (
     BIRTH,
     LEARNT,
@@ -34,15 +24,12 @@ from driftbandit.policies._evidence.bank import (
     SINCE,
     SOUND,
     Bank,
-    describe,
-    play,
-    size,
-    trace,
 )
-from driftbandit.policies._evidence.block_bank import Played
 from driftbandit.policies._evidence.history import Diary, due, note
 from driftbandit.policies._evidence.lateness import CURSOR, DECIDED, Lateness, hold, next_ripe, notice
+from driftbandit.policies._evidence.played import Played
 from driftbandit.policies._evidence.refutation import against, observe, start_over
+from driftbandit.policies._evidence.verbs import describe, play, remember, shared, size, trace
 
 DOUBT = 5.0  # nats that keep a memory from being played
 REACH = 0.4  # a probe asks an estimator that forgets about as fast as d probes come …

@@ -1,0 +1,84 @@
+"""What is played of a bank in blocks: read where it is, since copying every block would cost more than the round."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from driftbandit.core.blocks import admit_rows, forecast_row, read_rows, score_by_row, whole_metric, whole_theta
+from driftbandit.core.compile import kernel
+from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.types import Floats, Ints
+from driftbandit.core.verbs import admit, clear, forecast_arm, metric_of, score_arms, table_of, theta_of
+from driftbandit.policies._evidence.block_bank import estimator
+from driftbandit.policies._evidence.block_summary import NONE
+from driftbandit.policies._evidence.verbs import play
+
+
+class Played(NamedTuple):
+    """What is played: θ̂ of one estimator, and METRIC of one that may be another, where they are in the bank."""
+
+    bank: Any
+    which: Ints  # (2,): the one, the other
+
+
+def played_of(bank: Any) -> Played:
+    return Played(bank, np.zeros(2, np.int64))
+
+
+@kernel
+def forecast_played(played: Played, row: Floats) -> tuple[float, float]:
+    bank, main, other = played.bank, played.which[0], played.which[1]
+    mean, square = forecast_row(estimator(bank, main), row)
+    if other != main:
+        _, square = forecast_row(estimator(bank, other), row)
+    return mean, square / bank.left[other]
+
+
+@kernel
+def forget_played(bank: Any) -> None:
+    """Until a reward has been learnt, nothing is known and all arms tie."""
+    bank.matrix[:] = 0.0
+    bank.vector[:] = 0.0
+    bank.mixing[:] = 0.0
+    bank.shared_matrix[:] = 0.0
+    bank.shared_vector[:] = 0.0
+    bank.left[:] = 1.0
+    bank.followed[0] = NONE
+
+
+table_of.of(Played)(read_rows)
+score_arms.of(Played)(score_by_row)
+
+
+@play.of(Played)
+def _play(ridge: Played, bank: Any, main: int, played: int) -> None:
+    ridge.which[0], ridge.which[1] = main, played
+
+
+@clear.of(Played)
+def _clear(ridge: Played) -> None:
+    forget_played(ridge.bank)
+
+
+@admit.of(Played)
+def _admit(ridge: Played, rows: Floats, columns: Floats, limit: float) -> int:
+    return admit_rows(rows, ridge.bank.matrix.shape[1], limit)
+
+
+@forecast_arm.of(Played)
+def _forecast_arm(ridge: Played, table: Floats, i: int) -> tuple[float, float]:
+    return forecast_played(ridge, table[i])
+
+
+@theta_of.of(Played)
+def _theta_of(ridge: Played) -> Floats:
+    bank, main = ridge.bank, ridge.which[0]
+    return whole_theta(bank.vector[main, :, THETA], bank.mixing[main], bank.shared_vector[main, THETA])
+
+
+@metric_of.of(Played)
+def _metric_of(ridge: Played) -> Floats:
+    bank, other = ridge.bank, ridge.which[1]
+    metric: Floats = whole_metric(bank.matrix[other, :, METRIC], bank.mixing[other], bank.shared_matrix[other, METRIC])
+    metric /= bank.left[other]
+    return metric

@@ -1,0 +1,73 @@
+"""What a bank of estimators, what is played of it, and an archive can do, whole or in blocks."""
+
+from functools import partial
+from typing import Any
+
+from driftbandit.core.compile import Verb
+from driftbandit.core.types import Floats
+
+
+@Verb
+def size(bank: Any) -> int:
+    """D: all features, and the intercept if there is one."""
+    raise NotImplementedError
+
+
+@Verb
+def foresee(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
+    """Let the estimator in a place forget as k does, predict the n-th reward, learn it: see ``predict_and_learn``."""
+    raise NotImplementedError
+
+
+@Verb
+def empty(bank: Any, k: int) -> None:
+    """V = λI."""
+
+
+@Verb
+def duplicate(bank: Any, source: int, target: int) -> None:
+    """Let one estimator be what another is."""
+
+
+@Verb
+def length2(bank: Any, x: Floats) -> float:
+    """The squared length of an arm, without the intercept."""
+    raise NotImplementedError
+
+
+@Verb
+def trace(bank: Any, k: int, which: int, count: int) -> float:
+    """Of V or METRIC, over so many features: all, or all but the intercept."""
+    raise NotImplementedError
+
+
+@Verb
+def summary(bank: Any, k: int) -> tuple[float, float, float]:
+    """‖θ̂‖², the trace of METRIC and the squared length of the last arm, all without the intercept."""
+    raise NotImplementedError
+
+
+@Verb
+def describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+    """Write down an estimate, and the width of each of its coordinates."""
+
+
+@Verb
+def play(ridge: Any, bank: Any, main: int, played: int) -> None:
+    """Choose by θ̂ of ``main`` from now on and by METRIC of ``played``, which is ``main`` but in a probe."""
+
+
+@partial(Verb, optional=True)
+def remember_constant(bank: Any, k: int) -> None:
+    """Give an empty estimator what one that nothing refutes knows of the intercept: θ changes, the constant does not."""
+
+
+@Verb
+def remember(ridge: Any, archive: Any, x: Floats, r: float) -> None:
+    """Learn how a reward differs from the last ones by how its arm does."""
+
+
+@Verb
+def shared(ridge: Any, archive: Any) -> float:
+    """What the last rewards had in common, beyond what the archive expects of their arms."""
+    raise NotImplementedError
