@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.door import page as page_files
+from driftbandit.live.door.app import App
 from driftbandit.live.errors import Broken
 from live_door import ARMS, AT, EXPERIMENT, made, new_app, running, shop
 
@@ -276,11 +277,16 @@ class Gate(SqliteJournal):
         super().append(first, records)
 
 
+def gated(folder: Path) -> tuple[App, Gate]:
+    """An application whose journal takes nothing while the gate is shut."""
+    app, gate = new_app(folder), Gate(folder / "live.db")
+    app._journal = lambda: gate
+    return app, gate
+
+
 def test_nobody_is_answered_before_the_commit_of_his_own_record(tmp_path: Path) -> None:
     async def story() -> None:
-        app = new_app(tmp_path)
-        gate = Gate(tmp_path / "live.db")
-        app._journal = lambda: gate
+        app, gate = gated(tmp_path)
         async with running(app) as client:
             await made(client)
             gate.open.clear()
@@ -298,9 +304,7 @@ def test_nobody_is_answered_before_the_commit_of_his_own_record(tmp_path: Path) 
 
 def test_a_journal_that_falls_behind_refuses_more(tmp_path: Path) -> None:
     async def story() -> None:
-        app = new_app(tmp_path)
-        gate = Gate(tmp_path / "live.db")
-        app._journal = lambda: gate
+        app, gate = gated(tmp_path)
         async with running(app) as client:
             await made(client)
             gate.open.clear()

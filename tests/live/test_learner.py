@@ -429,3 +429,10 @@ def test_ids_made_here_rise_with_time() -> None:
 def test_a_journal_without_a_folder_is_told(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="cannot be opened"):
         Learner.open(tmp_path / "no" / "shop.db", StaticUCB(2))
+
+
+def test_a_chooser_from_plain_data_plays_blocks_as_any_other() -> None:
+    visitor = Context({"device": Category(["phone", "desktop"])})
+    made = make(Spec(policy="StaticUCB", actions=["red", "green"], context=visitor.to_dict(), places=4))
+    assert isinstance(made, Chooser)
+    assert made.policy.blocks == chooser().policy.blocks == 4

@@ -63,10 +63,13 @@ def make(spec: Spec) -> Policy | Chooser:
 
 
 def checking(kind: Any) -> Any:
+    """The kind, but for one size that it refuses to be made with."""
+
     def made(dim: int, **parameters: Any) -> Any:
         check_dim(dim)
         return kind(dim, **parameters)
 
+    made.in_blocks = kind.in_blocks  # type: ignore[attr-defined]  # which a Chooser asks before it makes one
     return made
 
 
