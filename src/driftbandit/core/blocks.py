@@ -55,6 +55,8 @@ class Blocks(NamedTuple):
     mixing: Floats  # (B, w, s): W
     shared: Ridge  # of the rests
     known: Floats  # (1,): the trace of the shared part of V
+    gram: Floats  # (s, s): ΣWᵀW over all blocks and …
+    moment: Floats  # … (s,): ΣWᵀm, where somebody wants them; else there are none
     rest: Floats  # (s,): scratch, z̃
     columns: Floats  # (w, 0) and …
     score: Floats  # … (3, 0): no arms are kept
@@ -73,6 +75,8 @@ def new_estimate(dim: int, blocks: int, shared: int, penalty: float) -> "Ridge |
         np.zeros((blocks, width, shared)),
         new_ridge(shared, penalty),
         np.zeros(1),
+        np.zeros((0, 0)),
+        np.zeros(0),
         np.zeros(shared),
         np.zeros((width, 0)),
         np.zeros((3, 0)),
@@ -144,10 +148,11 @@ def forecast_row(blocks: Blocks, row: Floats) -> tuple[float, float]:
 
 
 @kernel
-def learn_row(blocks: Blocks, row: Floats, r: float, weight: float) -> tuple[float, float]:
+def learn_row(blocks: Blocks, row: Floats, r: float, weight: float, counts: bool) -> tuple[float, float]:
     """Learn the reward of an arm. Returns what ``forecast_row`` would have said before.
 
-    First the block, then what is shared, which learns the rest: by one call in a loop, since its code is long to compile.
+    What does not count is no reason to solve afresh, which is left to what does. First the block, then what is shared, which
+    learns the rest: by one call in a loop, since its code is long to compile.
     """
     k, s = int(row[0]), len(blocks.rest)
     matrix, vector, tally, columns, x = blocks.matrix[k], blocks.vector[k], blocks.tally[k], blocks.columns, row[1 + s :]
@@ -161,11 +166,16 @@ def learn_row(blocks: Blocks, row: Floats, r: float, weight: float) -> tuple[flo
         rest, lighter = r - predicted, weight / (1.0 + weight * wide)
         if part == 0 and s > 0:
             take_rest(blocks, k, row[1 : 1 + s], x)
+            if len(blocks.gram) > 0:
+                sum_up(blocks, k, lighter, rest)
             mix(blocks, k, lighter)
             for j in range(s):
                 blocks.known[0] += weight * row[1 + j] * row[1 + j]
         ridge = Ridge(blocks.penalty, matrix, vector, columns, blocks.score, tally)
-        if correct(ridge, x, r, weight, predicted, wide) > CANCELS or tally[STEPS] >= MOST_STEPS:
+        divisor = correct(ridge, x, r, weight, predicted, wide)
+        if not counts:
+            tally[STEPS] -= 1
+        elif divisor > CANCELS or tally[STEPS] >= MOST_STEPS:
             refresh(ridge)
         mean, square = mean + predicted, square + wide
         r, weight = rest, lighter
@@ -177,9 +187,30 @@ def mix(blocks: Blocks, k: int, weight: float) -> None:
     """W += w·gain·restᵀ: what the block makes of the shared features is learnt as it learns rewards."""
     gain, rest = blocks.vector[k, GAIN], blocks.rest
     for i in range(len(gain)):
-        row, a = blocks.mixing[k, i], weight * gain[i]
-        for j in range(len(rest)):
-            row[j] += a * rest[j]
+        if gain[i] != 0.0:
+            row, a = blocks.mixing[k, i], weight * gain[i]
+            for j in range(len(rest)):
+                row[j] += a * rest[j]
+
+
+@kernel
+def sum_up(blocks: Blocks, k: int, weight: float, surprise: float) -> None:
+    """ΣWᵀW and ΣWᵀm as they will be when W has become W + w·gain·restᵀ, and m has become m + w·surprise·gain."""
+    gain, theta, rest, along = blocks.vector[k, GAIN], blocks.vector[k, THETA], blocks.rest, blocks.shared.vector[GAIN]
+    move, square, mean = weight * surprise, 0.0, 0.0
+    along[:] = 0.0  # Wᵀ·gain
+    for i in range(len(gain)):
+        if gain[i] != 0.0:
+            row, a = blocks.mixing[k, i], gain[i]
+            square += a * a
+            mean += a * theta[i]
+            for j in range(len(rest)):
+                along[j] += a * row[j]
+    for j in range(len(rest)):
+        row, a, b = blocks.gram[j], weight * rest[j], weight * (along[j] + weight * square * rest[j])
+        blocks.moment[j] += move * along[j] + a * (mean + move * square)
+        for m in range(len(rest)):
+            row[m] += a * along[m] + b * rest[m]
 
 
 @kernel
@@ -247,6 +278,8 @@ def _with_penalty(ridge: Blocks, penalty: float) -> Blocks:
         ridge.mixing,
         with_penalty(ridge.shared, penalty),
         ridge.known,
+        ridge.gram,
+        ridge.moment,
         ridge.rest,
         ridge.columns,
         ridge.score,
@@ -255,7 +288,7 @@ def _with_penalty(ridge: Blocks, penalty: float) -> Blocks:
 
 @absorb.of(Blocks)
 def _absorb(ridge: Blocks, x: Floats, r: float) -> None:
-    learn_row(ridge, x, r, 1.0)
+    learn_row(ridge, x, r, 1.0, True)
 
 
 @observed.of(Blocks)

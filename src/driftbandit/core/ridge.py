@@ -156,9 +156,10 @@ def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, 
             row, a = v[j], weight * x[j]
             for k in range(d):
                 row[k] += a * x[k]
-        row, a = metric[j], sign * gain[j]
-        for k in range(d):
-            row[k] -= a * gain[k]
+        if gain[j] != 0.0:
+            row, a = metric[j], sign * gain[j]
+            for k in range(d):
+                row[k] -= a * gain[k]
 
     ridge.tally[OBSERVED] += 1 if weight > 0.0 else -1
     ridge.tally[STEPS] += 1

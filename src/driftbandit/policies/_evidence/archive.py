@@ -116,7 +116,7 @@ def _shared(ridge: Ridge, archive: Archive) -> float:
 def _remember_apart(ridge: Blocks, archive: Archive, x: Floats, r: float) -> None:
     """As differences of arms of two blocks would lie in both, what rewards share is taken off them instead of falling out."""
     scale, own = archive.scale, r - archive.average[0]
-    mean, _ = learn_row(ridge, x, own, 1.0)
+    mean, _ = learn_row(ridge, x, own, 1.0, True)
     scale[AVERAGED] = min(scale[AVERAGED] + 1.0, RECENT)
     archive.average[0] += (own - mean) / scale[AVERAGED]
 

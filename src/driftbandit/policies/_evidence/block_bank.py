@@ -19,18 +19,19 @@ from driftbandit.core.blocks import (
     learn_row,
 )
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import METRIC, STEPS, THETA, B, Ridge, V
+from driftbandit.core.ridge import METRIC, STEPS, B, Ridge, V
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import LAPSE, PENALTY, SETTLE, Bank, copy_ridge, new_bank
-from driftbandit.policies._evidence.block_summary import NONE, count_block, describe_blocks, summary_of_blocks, trace_of_blocks
+from driftbandit.policies._evidence.block_summary import describe_blocks, summary_of_blocks, trace_of_blocks
 from driftbandit.policies._evidence.verbs import describe, duplicate, empty, foresee, length2, size, summary, trace
 
 FAINT = 1e-30  # of V and b so little is left that they are scaled anew, long before digits are lost
 
 # As a Bank, but matrix (K + 1, B, 2, w, w), vector (K + 1, B, 3, w), tally (K + 1, B, 2), arms and x with the number of
 # their block. And mixing, shared_matrix, shared_vector, shared_tally, known, rest: of each estimator as in Blocks; unit:
-# scratch, an arm; left (K + 1,): V, b and METRIC⁻¹ are this times what is kept; gram (s, s), moment (s,): ΣWᵀW and ΣWᵀm of
-# the estimator ``followed`` (1,), so that ‖θ̂‖² and the trace of METRIC need no look at every block.
+# scratch, an arm; left (K + 1,): V, b and METRIC⁻¹ are this times what is kept; gram (K + 1, s, s), moment (K + 1, s): ΣWᵀW and
+# ΣWᵀm, so that ‖θ̂‖² and the trace of METRIC need no look at every block; summed (K + 1,): after how many rewards these were
+# last summed up afresh; 0 if they are not kept.
 OWN = (
     "mixing",
     "shared_matrix",
@@ -43,7 +44,7 @@ OWN = (
     "left",
     "gram",
     "moment",
-    "followed",
+    "summed",
 )
 BlockBank: Any = namedtuple("BlockBank", (*Bank._fields, *OWN))  # type: ignore[misc]
 
@@ -61,8 +62,8 @@ def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int]
         "shared_columns": (shared, 0),
         "known": (estimators, 1),
         "rest": (shared,),
-        "gram": (shared, shared),
-        "moment": (shared,),
+        "gram": (estimators, shared, shared),
+        "moment": (estimators, shared),
         "columns": (width, 0),
         "squares": (ring, estimators - 1),
         "logs": (ring, estimators - 1),
@@ -75,19 +76,18 @@ def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int]
     counts = {
         "tally": (estimators, blocks, 2),
         "shared_tally": (estimators, 2),
-        "followed": (1,),
+        "summed": (estimators,),
         "decided": (ring,),
         "newest": (ring,),
     }
     arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
     arrays |= {name: np.zeros(shape, np.int64) for name, shape in counts.items()}
-    arrays["followed"][0] = NONE
     return BlockBank(**{**plain._asdict(), "features": dim, **arrays, "left": np.ones(estimators)})
 
 
 @kernel
 def estimator(bank: Any, k: int) -> Blocks:
-    penalty, columns = bank.scale[PENALTY], bank.columns
+    penalty, columns, s = bank.scale[PENALTY], bank.columns, len(bank.rest) if bank.summed[k] else 0
     shared = Ridge(penalty, bank.shared_matrix[k], bank.shared_vector[k], bank.shared_columns, bank.score, bank.shared_tally[k])
     return Blocks(
         penalty,
@@ -97,6 +97,8 @@ def estimator(bank: Any, k: int) -> Blocks:
         bank.mixing[k],
         shared,
         bank.known[k],
+        bank.gram[k, :s],
+        bank.moment[k, :s],
         bank.rest,
         columns,
         bank.score,
@@ -125,15 +127,7 @@ def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: f
             point(row, (first + i) % bank.features, len(bank.rest))
         else:
             row, reward, weight = x, r, 1.0
-        block, watched = int(row[0]), len(bank.rest) > 0 and place == bank.followed[0]
-        steps, shared_steps = blocks.tally[block, STEPS], blocks.shared.tally[STEPS]
-        if watched:
-            count_block(blocks.mixing[block], blocks.vector[block, THETA], -1.0, bank.gram, bank.moment)
-        mean, square = learn_row(blocks, row, reward, weight / left[place])
-        if watched:
-            count_block(blocks.mixing[block], blocks.vector[block, THETA], 1.0, bank.gram, bank.moment)
-        if i < axes:  # what is given back is no reason to solve afresh
-            blocks.tally[block, STEPS], blocks.shared.tally[STEPS] = steps, shared_steps
+        mean, square = learn_row(blocks, row, reward, weight / left[place], i == axes)
     return r - mean, 1.0 + square / left[place]
 
 
@@ -166,9 +160,7 @@ def scale_anew(blocks: Blocks, left: float) -> None:
 @kernel
 def empty_blocks(bank: Any, k: int) -> None:
     clear_blocks(estimator(bank, k))
-    bank.left[k] = 1.0
-    if bank.followed[0] == k:
-        bank.followed[0] = NONE
+    bank.left[k], bank.summed[k] = 1.0, 0
 
 
 @kernel
@@ -184,8 +176,11 @@ def duplicate_blocks(bank: Any, source: int, target: int) -> None:
                 bank.mixing[target, block, i, j] = bank.mixing[source, block, i, j]
     copy_ridge(bank.shared_matrix[source], bank.shared_vector[source], bank.shared_matrix[target], bank.shared_vector[target])
     bank.shared_tally[target, STEPS] = bank.shared_tally[source, STEPS]
-    if bank.followed[0] == target:
-        bank.followed[0] = NONE
+    bank.summed[target] = bank.summed[source]
+    for i in range(len(bank.rest) if bank.summed[source] else 0):
+        bank.moment[target, i] = bank.moment[source, i]
+        for j in range(len(bank.rest)):
+            bank.gram[target, i, j] = bank.gram[source, i, j]
 
 
 # --- the ways of a bank in blocks -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Sums over all blocks of an estimator: ‖θ̂‖², the trace of METRIC, and each coordinate with its width.
 
-ΣWᵀW and ΣWᵀm are kept of one estimator, the one that is followed, so that these sums need no look into every block.
+ΣWᵀW and ΣWᵀm are kept of the estimators that were asked for them, so that these sums need no look into every block.
 """
 
 import math
@@ -12,27 +12,26 @@ from driftbandit.core.ridge import METRIC, THETA, V
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import LEARNT
 
-NONE = -1  # no estimator is followed
-RECOUNT = 4096  # rewards
+RECOUNT = 4096  # rewards, after which rounding would show
 
 
 @kernel
-def follow(bank: Any, k: int) -> None:
-    """Sum up from all blocks, unless this was done already, and not so long ago that rounding would show."""
-    if bank.followed[0] != k or bank.clock[LEARNT] % RECOUNT == 0:
-        bank.gram[:] = 0.0
-        bank.moment[:] = 0.0
+def keep_sums(bank: Any, k: int) -> None:
+    """Sum up from all blocks, unless this was done not long ago: since then the sums follow what is learnt."""
+    if bank.summed[k] == 0 or bank.clock[LEARNT] - bank.summed[k] >= RECOUNT:
+        bank.gram[k][:] = 0.0
+        bank.moment[k][:] = 0.0
         for block in range(bank.matrix.shape[1]):
-            count_block(bank.mixing[k, block], bank.vector[k, block, THETA], 1.0, bank.gram, bank.moment)
-        bank.followed[0] = k
+            count_block(bank.mixing[k, block], bank.vector[k, block, THETA], bank.gram[k], bank.moment[k])
+        bank.summed[k] = bank.clock[LEARNT]
 
 
 @kernel
-def count_block(mixing: Floats, theta: Floats, sign: float, gram: Floats, moment: Floats) -> None:
+def count_block(mixing: Floats, theta: Floats, gram: Floats, moment: Floats) -> None:
     for i in range(len(theta)):
         row = mixing[i]
         for j in range(len(row)):
-            target, a = gram[j], sign * row[j]
+            target, a = gram[j], row[j]
             moment[j] += a * theta[i]
             for m in range(len(row)):
                 target[m] += a * row[m]
@@ -48,14 +47,15 @@ def summary_of_blocks(bank: Any, k: int) -> tuple[float, float]:
         for i in range(len(own)):
             signal += own[i] * own[i]
             unknown += matrix[i, i]
+    gram, moment = bank.gram[k], bank.moment[k]
     if len(theta) > 0:
-        follow(bank, k)
+        keep_sums(bank, k)
     for i in range(len(theta)):
-        signal += theta[i] * (theta[i] - 2.0 * bank.moment[i])
+        signal += theta[i] * (theta[i] - 2.0 * moment[i])
         unknown += metric[i, i]
         for j in range(len(theta)):
-            signal += theta[i] * bank.gram[i, j] * theta[j]
-            unknown += metric[i, j] * bank.gram[i, j]
+            signal += theta[i] * gram[i, j] * theta[j]
+            unknown += metric[i, j] * gram[i, j]
     return signal, unknown / bank.left[k]
 
 

@@ -10,7 +10,6 @@ from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import admit, clear, forecast_arm, metric_of, score_arms, table_of, theta_of
 from driftbandit.policies._evidence.block_bank import estimator
-from driftbandit.policies._evidence.block_summary import NONE
 from driftbandit.policies._evidence.verbs import play
 
 
@@ -43,7 +42,7 @@ def forget_played(bank: Any) -> None:
     bank.shared_matrix[:] = 0.0
     bank.shared_vector[:] = 0.0
     bank.left[:] = 1.0
-    bank.followed[0] = NONE
+    bank.summed[:] = 0
 
 
 table_of.of(Played)(read_rows)

@@ -13,7 +13,6 @@ from driftbandit.policies._evidence import lateness as late
 from driftbandit.policies._evidence.archive import Archive
 from driftbandit.policies._evidence.bank import Bank
 from driftbandit.policies._evidence.block_bank import FAINT
-from driftbandit.policies._evidence.block_summary import NONE
 from driftbandit.policies._evidence.history import Diary
 from driftbandit.policies._evidence.lateness import Lateness
 from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
@@ -62,9 +61,8 @@ def check_bank(bank: Bank, rounds: int, blocks: int, longest: float, refuted: fl
 
 def check_blocks(bank: Any, learnt: int) -> None:
     """What a bank in blocks has besides."""
-    estimators = len(bank.keep)
     check_range("what is left of V and b", bank.left, FAINT, 1.0)
-    check_range("the estimator that is followed", bank.followed, NONE, estimators - 1)
+    check_range("since when sums over blocks are kept", bank.summed, 0, learnt)
     check_range("the counts of steps since a fresh solve", bank.shared_tally[:, STEPS], 0, MOST_STEPS)
     if learnt and len(bank.rest):
         check_solved("what blocks share", bank.shared_matrix[:-1], bank.shared_vector[:-1], bank.shared_tally[:-1])
