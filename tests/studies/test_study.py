@@ -283,7 +283,7 @@ def test_dask_survives_a_worker_killed_half_way(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     larger = settings(replicates=12)
     expected = Study.from_dict(larger).run().table()
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
         victims = [worker.process.process.pid for worker in cluster.workers.values()]
         killed: list[int] = []
 

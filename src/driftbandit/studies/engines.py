@@ -85,7 +85,8 @@ def _dask(address: str | None, workers: int) -> Iterator[None]:
         with distributed.Client(address):
             yield
         return
-    cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    # Without an address it would take one fixed port, and warn wherever two studies run at a time.
+    cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
     with cluster, distributed.Client(cluster):
         yield
 
