@@ -93,7 +93,7 @@ class App:
         if route.right is None:
             return
         self.host.admit_any()
-        if route.body is not None or route.method == "DELETE":
+        if route.writes:
             self.host.admit_writing()
         known = self.host.service.tokens
         if not known:

@@ -15,8 +15,10 @@ from driftbandit.live.door.problems import Refused
 from driftbandit.live.door.router import Route
 from driftbandit.live.door.warm import warm
 from driftbandit.live.errors import Invalid
+from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.fold.make import Spec, make
 from driftbandit.live.fold.records import Token
+from driftbandit.live.service import Service
 
 NEW_EXPERIMENT = msgspec.json.Decoder(api.NewExperiment)
 NEW_SET = msgspec.json.Decoder(api.NewSet)
@@ -53,8 +55,7 @@ class Experiments:
         )  # fmt: skip
 
     async def list_experiments(self, call: Call) -> Reply:
-        mine = [name for name in self.host.service.names if call.token is None or tokens.allows(call.token, "read", name)]
-        return Reply(encode(api.Experiments([summary(self.host.service.status(name)) for name in mine])))
+        return Reply(listed(self.host.service, call.token))
 
     async def create(self, call: Call) -> Reply:
         """Its kernels are compiled in a thread, before it is there: others are served meanwhile."""
@@ -109,15 +110,24 @@ def checked(name: str, what: str = "name") -> str:
     return name
 
 
-def summary(status: Status) -> api.Summary:
+def listed(service: Service, token: Token | None) -> bytes:
+    """The experiments that this token may read; without tokens, all."""
+    found = service.state.names.items()
+    return encode(
+        api.Experiments([summary(each) for name, each in found if token is None or tokens.allows(token, "read", name)])
+    )
+
+
+def summary(experiment: Experiment) -> api.Summary:
+    policy, counts = experiment.player.policy, experiment.counts
     return api.Summary(
-        name=status.name,
-        policy=status.policy,
-        kind=status.kind,
-        dim=status.dim,
-        decisions=status.counts.decisions,
-        rewards=status.counts.rewards,
-        waiting=status.waiting,
+        name=experiment.name,
+        policy=repr(policy),
+        kind=experiment.player.kind,
+        dim=policy.dim,
+        decisions=counts.decisions,
+        rewards=counts.rewards,
+        waiting=len(experiment.waiting),
     )
 
 

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from driftbandit.live.errors import Conflict, Full, Invalid, LiveError, NotFound
+from driftbandit.live.errors import Conflict, Full, Gone, Invalid, LiveError, NotFound
 
 MEDIA_TYPE = b"application/problem+json"
 
@@ -50,6 +50,8 @@ def refusal_of(error: LiveError) -> Refused:
     match error:
         case Invalid():
             return Refused(422, str(error), field=error.field)
+        case Gone():
+            return Refused(410, str(error))
         case NotFound():
             return Refused(404, str(error))
         case Conflict():

@@ -26,10 +26,12 @@ class Route:
     query: dict[str, Any] = field(default_factory=dict)  # name → type, all optional
     whole: bool = True  # where it concerns no single experiment: whether a token for all of them is needed
     of_experiment: bool = field(init=False)  # whether the first open part of its path names one
+    writes: bool = field(init=False)  # to the journal
     lines: bool = False  # takes NDJSON too, one answer per line
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "of_experiment", self.path.startswith("/v1/experiments/{name}"))
+        object.__setattr__(self, "writes", self.method != "GET" and self.right != "read")
 
     @property
     def name(self) -> str:
