@@ -14,7 +14,8 @@ from driftbandit.live.door.http import Call, Reply, decode
 from driftbandit.live.door.problems import Refused
 from driftbandit.live.door.router import Route
 from driftbandit.live.door.warm import warm
-from driftbandit.live.errors import Invalid
+from driftbandit.live.errors import Conflict, Invalid
+from driftbandit.live.fold.asking import refused
 from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.fold.make import Spec, make
 from driftbandit.live.fold.records import Token
@@ -44,14 +45,14 @@ class Experiments:
                   (404,)),
             Route("PUT", f"{AT}/sets/{{set}}", self.put_set, "Name a set of arms, or replace it from now on", "admin",
                   api.NewSet, api.Done, (404, 429)),
-            Route("PUT", f"{AT}/actions/{{action}}", self.add_action, "Offer an action, new or removed before", "admin",
-                  api.NewAction, api.Done, (404, 409)),
+            Route("PUT", f"{AT}/actions/{{action}}", self.add_action, "Offer an action, new or removed before; the same again "
+                  "is harmless", "admin", api.NewAction, api.Done, (404,)),
             Route("DELETE", f"{AT}/actions/{{action}}", self.remove_action, "Offer an action no more; what is known of it "
-                  "stays", "admin", None, api.Done, (404, 409, 422)),
+                  "stays", "admin", None, api.Done, (404, 422)),
             Route("GET", "/v1/tokens", self.list_tokens, "All tokens, by their keys", "admin", None, api.Tokens),
             Route("POST", "/v1/tokens", self.make_token, "Make a token; it is told this once", "admin", api.NewToken,
                   api.TokenInfo, (429,)),
-            Route("DELETE", "/v1/tokens/{key}", self.revoke_token, "Revoke a token", "admin", None, api.Done, (404,)),
+            Route("DELETE", "/v1/tokens/{key}", self.revoke_token, "Revoke a token", "admin", None, api.Done, (404, 409)),
         )  # fmt: skip
 
     async def list_experiments(self, call: Call) -> Reply:
@@ -64,7 +65,8 @@ class Experiments:
         spec = Spec(**{part: getattr(asked, part) for part in Spec.__struct_fields__})
         async with self.one_at_a_time:
             learner = make(spec)
-            await aside(warm, make(spec))
+            with refused("parameters"):
+                await aside(warm, make(spec))
             return await self.done(self.host.service.create(name, learner, asked.settings))
 
     async def show(self, call: Call) -> Reply:
@@ -97,7 +99,11 @@ class Experiments:
         return Reply(encode(info(token, text)))
 
     async def revoke_token(self, call: Call) -> Reply:
-        return await self.done(self.host.service.revoke_token(tokens.find(self.host.service.tokens, call.params[0]).digest))
+        known = self.host.service.tokens
+        token = tokens.find(known, call.params[0])
+        if not any(each is not token and tokens.allows(each, "admin", None) for each in known.values()):
+            raise Conflict("this is the last token that gives the right to admin everything: make another before it is revoked")
+        return await self.done(self.host.service.revoke_token(token.digest))
 
     async def done(self, ticket: int) -> Reply:
         await self.host.commit(ticket)

@@ -7,10 +7,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from driftbandit.live.disk.committer import Committer
 from driftbandit.live.door.problems import come_again
 from driftbandit.live.errors import Broken, LiveError
+from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.service import Service
 
 log = logging.getLogger("driftbandit.live")
@@ -39,7 +41,7 @@ class Host:
         self.fault: Broken | None = None
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._marks: deque[tuple[float, int]] = deque()
-        self._spent: dict[str, tuple[float, float]] = {}
+        self._spent: WeakKeyDictionary[Experiment, tuple[float, float]] = WeakKeyDictionary()
 
     def start(self, service: Service) -> None:
         """Take over a service that has recovered."""
@@ -99,7 +101,7 @@ class Host:
         if self.full:
             raise come_again(503, "the disk is nearly full: decisions are refused, rewards are still taken", 30)
         if self.rate is not None:
-            self._spend(experiment, count, self.rate)
+            self._spend(self.service._experiment(experiment), count, self.rate)
 
     def admit_any(self) -> None:
         if self.not_ready is not None:
@@ -109,12 +111,12 @@ class Host:
         if self.behind:
             raise come_again(503, f"the journal is more than {BEHIND} s behind", 1)
 
-    def _spend(self, experiment: str, count: int, rate: float) -> None:
+    def _spend(self, experiment: Experiment, count: int, rate: float) -> None:
         now = self.loop.time()
         left, since = self._spent.get(experiment, (rate, now))
         left = min(rate, left + (now - since) * rate)
         if left < min(count, rate):
-            raise come_again(429, f"experiment {experiment!r} takes {rate:g} decisions per second", (count - left) / rate)
+            raise come_again(429, f"experiment {experiment.name!r} takes {rate:g} decisions per second", (count - left) / rate)
         self._spent[experiment] = left - count, now
 
     # --- what time brings ----------------------------------------------------------------------------------------

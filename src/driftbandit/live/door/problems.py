@@ -45,11 +45,14 @@ def wrong_shape(error: msgspec.ValidationError) -> Refused:
     return Refused(422, words, field=field or None)
 
 
+SENT_AS: dict[str | None, str] = {"fields": "context", "value": "reward"}  # what the service calls otherwise
+
+
 def refusal_of(error: LiveError) -> Refused:
     """What the service said, as HTTP says it."""
     match error:
         case Invalid():
-            return Refused(422, str(error), field=error.field)
+            return Refused(422, str(error), field=SENT_AS.get(error.field, error.field))
         case Gone():
             return Refused(410, str(error))
         case NotFound():

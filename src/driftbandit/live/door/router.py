@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from driftbandit.live.door.problems import Refused
 from driftbandit.live.fold.records import Right
 
-MOST_KNOWN = 1000
+MOST_KNOWN, LONGEST_KNOWN = 1000, 256
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ class Router:
         known = self.known.get((method, path))
         if known is None:
             known = self._walk(method, path)
-            if len(known[1]) < 2 and len(self.known) < MOST_KNOWN:
+            if len(known[1]) < 2 and len(path) < LONGEST_KNOWN:
+                if len(self.known) >= MOST_KNOWN:  # of strangers, maybe
+                    self.known.clear()
                 self.known[method, path] = known
         return known
 
