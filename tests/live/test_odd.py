@@ -172,3 +172,20 @@ def test_methods_that_are_not_there(tmp_path: Path) -> None:
             assert msgspec.json.decode(said.content)["status"] == 405
 
     play(tmp_path, story)
+
+
+def test_waits_end_though_the_disk_cannot_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(folder: Path) -> None:
+        raise OSError("no such folder")
+
+    monkeypatch.setattr("driftbandit.live.door.host.shutil.disk_usage", fails)
+
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        await client.put("/v1/experiments/brief", json={**EXPERIMENT, "settings": {"wait": 0.01}})
+        async with asyncio.timeout(30):
+            for id in "abc":
+                await client.post("/v1/experiments/brief/decisions", json={"id": id, "arms": ARMS})
+                while (await client.get(f"/v1/experiments/brief/decisions/{id}")).json()["state"] != "expired":
+                    await asyncio.sleep(0.05)
+
+    play(tmp_path, story)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import shutil
 import time
 from collections import deque
@@ -10,8 +11,9 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from driftbandit.live.disk.committer import Committer
+from driftbandit.live.door.aside import again
 from driftbandit.live.door.problems import come_again
-from driftbandit.live.errors import Broken, LiveError
+from driftbandit.live.errors import Broken
 from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.service import Service
 
@@ -40,6 +42,7 @@ class Host:
         self.behind = self.full = self.stopping = self._waking = False
         self.fault: Broken | None = None
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._looked = -math.inf  # at the disk
         self._marks: deque[tuple[float, int]] = deque()
         self._spent: WeakKeyDictionary[Experiment, tuple[float, float]] = WeakKeyDictionary()
 
@@ -47,7 +50,7 @@ class Host:
         """Take over a service that has recovered."""
         self.loop, self.service = asyncio.get_running_loop(), service
         self.committer = Committer(self.service.commits, self._committed, self._broke)
-        self.pulse = self.loop.create_task(self._beat())
+        self.pulse = self.loop.create_task(again(PULSE, self._beat, "waits could not be ended"))
         self.not_ready = None
 
     # --- durable answers -----------------------------------------------------------------------------------------
@@ -122,18 +125,12 @@ class Host:
     # --- what time brings ----------------------------------------------------------------------------------------
 
     async def _beat(self) -> None:
-        looked = 0.0
-        while True:
-            self._mark()
-            if time.monotonic() - looked > 1.0:
-                looked = time.monotonic()
-                self.full = shutil.disk_usage(self.folder).free < RESERVE
-            try:
-                if self.service.tick() or self.service.commits.waiting:
-                    self.committer.wake()
-            except LiveError:
-                log.exception("waits could not be ended")
-            await asyncio.sleep(PULSE)
+        self._mark()
+        if self.service.tick() or self.service.commits.waiting:
+            self.committer.wake()
+        if time.monotonic() - self._looked > 1.0:
+            self._looked = time.monotonic()
+            self.full = shutil.disk_usage(self.folder).free < RESERVE
 
     def _mark(self) -> None:
         """Behind, if what was asked half a second ago is not durable yet."""
