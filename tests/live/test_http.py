@@ -389,6 +389,25 @@ def test_the_journal_page_by_page(tmp_path: Path) -> None:
     play(tmp_path, story)
 
 
+def test_a_snapshot_that_cannot_be_written_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        async def failing() -> float:
+            families = text_string_to_metric_families((await client.get("/metrics")).text)
+            return next(each for each in families if each.name == "driftbandit_snapshot_failing").samples[0].value
+
+        keeper, journal = app.host.service.keeper, app.host.service.journal
+        assert await failing() == 0
+        journal.keep_snapshot = lambda place, body: (_ for _ in ()).throw(OSError("no space"))
+        keeper.keep(app.host.service.state.freeze())
+        assert await failing() == 1
+        assert "no space" in caplog.text
+        del journal.keep_snapshot
+        keeper.keep(app.host.service.state.freeze())
+        assert await failing() == 0
+
+    play(tmp_path, story)
+
+
 def test_what_retention_dropped_is_gone(tmp_path: Path) -> None:
     async def story(app: Any, client: httpx.AsyncClient) -> None:
         for id in ("a", "b"):

@@ -28,7 +28,7 @@ class Stream:
     """A stream at /live, without a socket: what has come so far, and whether it has ended."""
 
     def __init__(self, app: Any, query: str, token: str | None, method: str) -> None:
-        self.body, self.status = b"", 0
+        self.body, self.status, self.reads = b"", 0, True
         headers = [(b"host", b"localhost")]
         if token is not None:
             headers.append((b"authorization", f"Bearer {token}".encode()))
@@ -40,6 +40,8 @@ class Stream:
         raise AssertionError
 
     async def send(self, message: dict[str, Any]) -> None:
+        if not self.reads and "body" in message:
+            await asyncio.Event().wait()
         self.status = message.get("status", self.status)
         self.body += message.get("body", b"")
 
@@ -119,6 +121,19 @@ def test_the_head_of_a_stream_is_all_that_head_asks_for(tmp_path: Path) -> None:
         async with shop(tmp_path) as (app, _), stream(app, "experiment=shop", method="HEAD") as mine:
             await mine.ended()
             assert (mine.status, mine.body) == (200, b"")
+            assert app.views.streams == 0
+
+    asyncio.run(story())
+
+
+def test_who_does_not_read_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else he would keep a place among those who may look on."""
+    monkeypatch.setattr("driftbandit.live.door.http.STALLED", 0.05)
+
+    async def story() -> None:
+        async with shop(tmp_path) as (app, _), stream(app, "experiment=shop") as mine:
+            mine.reads = False
+            await mine.ended()
             assert app.views.streams == 0
 
     asyncio.run(story())
