@@ -99,6 +99,22 @@ def test_a_policy_that_cannot_be_made(tmp_path: Path, parameters: dict[str, Any]
     play(tmp_path, story)
 
 
+@pytest.mark.parametrize("seed", [7, [7, 2]])
+def test_whole_numbers_stay_whole(tmp_path: Path, seed: Any) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        body = {"policy": "RestartUCB", "dim": 2, "parameters": {"period": 100, "noise": 1, "seed": seed}}
+        for _ in range(2):  # the same again is harmless
+            said = await client.put("/v1/experiments/restarting", json=body)
+            assert said.status_code == 200, said.text
+        made = app.host.service.learner("restarting")
+        assert (made.period, made.seed) == (100, tuple(seed) if isinstance(seed, list) else seed)
+        await client.delete("/v1/experiments/restarting")
+        said = await client.put("/v1/experiments/restarting", json={**body, "parameters": {"period": 100.5}})
+        assert (said.status_code, said.json()["field"]) == (422, "parameters")
+
+    play(tmp_path, story)
+
+
 def test_a_rate_is_kept_for_experiments_alone(tmp_path: Path) -> None:
     """Else names that nobody made would gather."""
 
