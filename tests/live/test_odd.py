@@ -99,6 +99,15 @@ def test_a_policy_that_cannot_be_made(tmp_path: Path, parameters: dict[str, Any]
     play(tmp_path, story)
 
 
+def test_a_context_that_cannot_be_made(tmp_path: Path) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        for context in ({}, {"version": 1, "fields": [{"name": "x"}]}, {"version": 1, "fields": 3}, {"version": [1]}):
+            said = await client.put("/v1/experiments/odd", json={**NAMED, "context": context})
+            assert (said.status_code, said.json()["field"]) == (422, "context"), said.text
+
+    play(tmp_path, story)
+
+
 @pytest.mark.parametrize("seed", [7, [7, 2]])
 def test_whole_numbers_stay_whole(tmp_path: Path, seed: Any) -> None:
     async def story(app: Any, client: httpx.AsyncClient) -> None:

@@ -2,7 +2,8 @@
 
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.live.answers import Ask, Explanation, Found, Preview, Status
-from driftbandit.live.disk.state import dropped, tail
+from driftbandit.live.disk.dropped import dropped
+from driftbandit.live.disk.state import tail
 from driftbandit.live.errors import NotFound
 from driftbandit.live.fold.choosing import ChooserPlayer
 from driftbandit.live.fold.entries import Entry

@@ -1,12 +1,11 @@
 """All experiments and tokens: the fold itself, and where it begins."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from driftbandit.live.disk import snapshot
 from driftbandit.live.disk.journal import Journal
-from driftbandit.live.errors import Damaged, Gone, Mismatch
+from driftbandit.live.errors import Damaged, Mismatch
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.experiment import STEPS, Experiment
 from driftbandit.live.fold.make import described, player_of, unpacked
@@ -105,17 +104,6 @@ def start(journal: Journal, adopting: bool, use_snapshots: bool) -> State:
             f"needed: {found}; restore journal and snapshots from a backup"
         )
     return State(adopting)
-
-
-@contextmanager
-def dropped(journal: Journal, first: int) -> Iterator[None]:
-    """Where records from this one on are read: Gone, rather than Damaged, if retention has dropped it."""
-    try:
-        yield
-    except Damaged:
-        if first < journal.start:
-            raise Gone(f"record {first} was dropped from the journal, which begins with record {journal.start}") from None
-        raise
 
 
 def tail(journal: Journal, place: int) -> Iterator[tuple[int, Any]]:

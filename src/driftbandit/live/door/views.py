@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 from msgspec import Meta
 
+from driftbandit.live.disk.dropped import dropped
 from driftbandit.live.disk.journal import Journal
-from driftbandit.live.disk.state import dropped, tail
+from driftbandit.live.disk.state import tail
 from driftbandit.live.door import api, tokens
 from driftbandit.live.door.board import History
 from driftbandit.live.door.decisions import AT, encode

@@ -123,8 +123,7 @@ class PolicyPlayer(Player):
 
     def play(self, record: Decided) -> Played:
         if record.fields is not None or record.exclude:
-            field = "exclude" if record.fields is None else "fields"
-            raise Invalid("fields and exclude are for a Chooser; here a policy decides: give arms or set", field)
+            raise Invalid("fields and exclude are for a Chooser; here a policy decides: give arms or set", "fields")
         arms = self._arms(record)
         decision = self.policy.select(arms)
         self.policy.release(decision)
