@@ -53,6 +53,17 @@ async def made(client: httpx.AsyncClient, **more: Any) -> None:
     assert (await client.put(f"{AT}/sets/all", json={"arms": ARMS})).status_code == 200
 
 
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def make_token(client: httpx.AsyncClient, admin: str | None, **wanted: Any) -> dict[str, Any]:
+    said = await client.post("/v1/tokens", json=wanted, headers=bearer(admin) if admin else {})
+    assert said.status_code == 200, said.text
+    told: dict[str, Any] = said.json()
+    return told
+
+
 class Gate(SqliteJournal):
     """A journal whose commits can be held up, or made to fail."""
 

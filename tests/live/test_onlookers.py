@@ -6,22 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from live_door import ARMS, AT, EXPERIMENT, gated, made, running, shop
+from live_door import ARMS, AT, EXPERIMENT, bearer, gated, made, running, shop
+from live_door import make_token as make
 
 pytestmark = pytest.mark.plain
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {token}"}
-
-
-async def make(client: httpx.AsyncClient, admin: str | None, **wanted: Any) -> dict[str, Any]:
-    said = await client.post("/v1/tokens", json=wanted, headers=bearer(admin) if admin else {})
-    told: dict[str, Any] = said.raise_for_status().json()
-    return told
 
 
 class Stream:

@@ -9,20 +9,10 @@ import pytest
 
 from driftbandit.live.door import tokens
 from driftbandit.live.errors import Invalid, NotFound
-from live_door import ARMS, AT, EXPERIMENT, shop
+from live_door import ARMS, AT, EXPERIMENT, bearer, shop
+from live_door import make_token as make
 
 pytestmark = pytest.mark.plain
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {token}"}
-
-
-async def make(client: httpx.AsyncClient, admin: str | None, **wanted: Any) -> dict[str, Any]:
-    said = await client.post("/v1/tokens", json=wanted, headers=bearer(admin) if admin else {})
-    assert said.status_code == 200, said.text
-    made: dict[str, Any] = said.json()
-    return made
 
 
 def test_rights_and_experiments(tmp_path: Path) -> None:
