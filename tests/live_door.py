@@ -16,6 +16,7 @@ import httpx
 from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.door.app import App
 from driftbandit.live.door.server import bind, serve
+from driftbandit.live.errors import Broken
 
 EXPERIMENT = {"policy": "StaticUCB", "dim": 2, "parameters": {"noise": 0.1}}
 ARMS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]]
@@ -50,6 +51,39 @@ async def shop(folder: Path, **settings: Any) -> AsyncIterator[tuple[App, httpx.
 async def made(client: httpx.AsyncClient, **more: Any) -> None:
     assert (await client.put(AT, json={**EXPERIMENT, **more})).status_code == 200
     assert (await client.put(f"{AT}/sets/all", json={"arms": ARMS})).status_code == 200
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+async def make_token(client: httpx.AsyncClient, admin: str | None, **wanted: Any) -> dict[str, Any]:
+    said = await client.post("/v1/tokens", json=wanted, headers=bearer(admin) if admin else {})
+    assert said.status_code == 200, said.text
+    told: dict[str, Any] = said.json()
+    return told
+
+
+class Gate(SqliteJournal):
+    """A journal whose commits can be held up, or made to fail."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.open, self.fails = threading.Event(), False
+        self.open.set()
+
+    def append(self, first: int, records: Any) -> None:
+        self.open.wait(20)
+        if self.fails:
+            raise Broken("no space left on this device")
+        super().append(first, records)
+
+
+def gated(folder: Path) -> tuple[App, Gate]:
+    """An application whose journal takes nothing while the gate is shut."""
+    app, gate = new_app(folder), Gate(folder / "live.db")
+    app._journal = lambda: gate
+    return app, gate
 
 
 @contextlib.contextmanager

@@ -68,6 +68,17 @@ def test_actions_beyond_the_first_are_told_together() -> None:
     assert history.restarts[0].at is not None
 
 
+def test_an_action_that_is_no_more_makes_room_for_another() -> None:
+    board, now, week = Board(), time.time(), 7 * 86_400
+    for k in range(MOST_ACTIONS):
+        board.decided(entry(f"old {k}", now - week - 3600 * (k > 0)), Decided(now, 0, f"id {k}", b""))
+    board.decided(entry("old 0", now), Decided(now, 0, "again", b""))
+    board.settle(None)
+    board.decided(entry("new", now), Decided(now, 0, "new", b""))
+    board.settle(None)
+    assert [each.action for each in board.history("7d", []).actions] == ["old 0", "new"]
+
+
 def test_delays_are_counted_up_to_each_bound() -> None:
     histogram = Histogram([1.0, 10.0])
     for value in (0.5, 1.0, 2.0, 100.0):

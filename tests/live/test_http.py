@@ -14,9 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.door import page as page_files
-from driftbandit.live.door.app import App
-from driftbandit.live.errors import Broken
-from live_door import ARMS, AT, EXPERIMENT, made, new_app, running, shop
+from live_door import ARMS, AT, EXPERIMENT, gated, made, new_app, running, shop
 
 pytestmark = pytest.mark.plain
 
@@ -262,28 +260,6 @@ def test_it_is_not_ready_before_it_has_recovered(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-class Gate(SqliteJournal):
-    """A journal whose commits can be held up, or made to fail."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.open, self.fails = threading.Event(), False
-        self.open.set()
-
-    def append(self, first: int, records: Any) -> None:
-        self.open.wait(20)
-        if self.fails:
-            raise Broken("no space left on this device")
-        super().append(first, records)
-
-
-def gated(folder: Path) -> tuple[App, Gate]:
-    """An application whose journal takes nothing while the gate is shut."""
-    app, gate = new_app(folder), Gate(folder / "live.db")
-    app._journal = lambda: gate
-    return app, gate
-
-
 def test_nobody_is_answered_before_the_commit_of_his_own_record(tmp_path: Path) -> None:
     async def story() -> None:
         app, gate = gated(tmp_path)
@@ -325,9 +301,7 @@ def test_a_journal_that_falls_behind_refuses_more(tmp_path: Path) -> None:
 
 def test_a_commit_that_fails_ends_the_service(tmp_path: Path) -> None:
     async def story() -> None:
-        app, ended = new_app(tmp_path), []
-        gate = Gate(tmp_path / "live.db")
-        app._journal = lambda: gate
+        (app, gate), ended = gated(tmp_path), []
         async with running(app) as client:
             await made(client)
             app.host.failed = lambda: ended.append(True)
@@ -411,6 +385,42 @@ def test_the_journal_page_by_page(tmp_path: Path) -> None:
 
     async def page(client: httpx.AsyncClient, first: int) -> bytes:
         return (await client.get(f"{AT}/journal?from={first}")).content
+
+    play(tmp_path, story)
+
+
+def test_a_snapshot_that_cannot_be_written_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        async def failing() -> float:
+            families = text_string_to_metric_families((await client.get("/metrics")).text)
+            return next(each for each in families if each.name == "driftbandit_snapshot_failing").samples[0].value
+
+        keeper, journal = app.host.service.keeper, app.host.service.journal
+        assert await failing() == 0
+        journal.keep_snapshot = lambda place, body: (_ for _ in ()).throw(OSError("no space"))
+        keeper.keep(app.host.service.state.freeze())
+        assert await failing() == 1
+        assert "no space" in caplog.text
+        del journal.keep_snapshot
+        keeper.keep(app.host.service.state.freeze())
+        assert await failing() == 0
+
+    play(tmp_path, story)
+
+
+def test_what_retention_dropped_is_gone(tmp_path: Path) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        for id in ("a", "b"):
+            kept = (await decide(client, id)).json()["ticket"]
+        app.host.service.journal.drop(kept)
+        for path in ("decisions/a/explanation", "journal?from=0"):
+            said = await client.get(f"{AT}/{path}")
+            assert said.status_code == 410, said.text
+            assert f"begins with record {kept}" in said.json()["detail"]
+        assert (await client.get(f"{AT}/decisions/a")).status_code == 200  # its id is still remembered
+        assert (await client.get(f"{AT}/decisions/b/explanation")).status_code == 200
+        first = msgspec.json.decode((await client.get(f"{AT}/journal")).content.splitlines()[0])
+        assert first["record"] == kept
 
     play(tmp_path, story)
 

@@ -436,3 +436,10 @@ def test_a_chooser_from_plain_data_plays_blocks_as_any_other() -> None:
     made = make(Spec(policy="StaticUCB", actions=["red", "green"], context=visitor.to_dict(), places=4))
     assert isinstance(made, Chooser)
     assert made.policy.blocks == chooser().policy.blocks == 4
+
+
+@pytest.mark.parametrize("noise", [1, 1.0, 2, 0.5])
+def test_a_policy_is_known_again_however_its_numbers_were_written(tmp_path: Path, noise: float) -> None:
+    for _ in range(2):
+        with Learner.open(tmp_path / "shop.db", StaticUCB(2, noise=noise, seed=[7, 2])) as learner:
+            learner.decide([[1.0, 0.0], [0.0, 1.0]], id="a")

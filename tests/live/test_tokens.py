@@ -9,20 +9,10 @@ import pytest
 
 from driftbandit.live.door import tokens
 from driftbandit.live.errors import Invalid, NotFound
-from live_door import ARMS, AT, EXPERIMENT, shop
+from live_door import ARMS, AT, EXPERIMENT, bearer, shop
+from live_door import make_token as make
 
 pytestmark = pytest.mark.plain
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {token}"}
-
-
-async def make(client: httpx.AsyncClient, admin: str | None, **wanted: Any) -> dict[str, Any]:
-    said = await client.post("/v1/tokens", json=wanted, headers=bearer(admin) if admin else {})
-    assert said.status_code == 200, said.text
-    made: dict[str, Any] = said.json()
-    return made
 
 
 def test_rights_and_experiments(tmp_path: Path) -> None:
@@ -129,3 +119,42 @@ def test_secrets_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) 
     text, token = tokens.draw(["read"])
     assert tokens.carried({token.digest: token}, b"Bearer " + text.encode()) is token
     assert seen == [(token.digest, token.digest)]
+
+
+def test_the_last_token_that_may_do_all_stays(tmp_path: Path) -> None:
+    """Without it nobody could make another; without any, a service that others can reach would be open to all."""
+
+    async def story() -> None:
+        async with shop(tmp_path) as (_, client):
+            first = await make(client, None, rights=["admin"])
+            await make(client, first["token"], rights=["read"])
+            await make(client, first["token"], rights=["admin"], experiments=["shop"])
+
+            async def revoke(key: str, token: str) -> httpx.Response:
+                return await client.delete(f"/v1/tokens/{key}", headers=bearer(token))
+
+            refused = await revoke(first["key"], first["token"])
+            assert refused.status_code == 409
+            assert "make another" in refused.json()["detail"]
+            second = await make(client, first["token"], rights=["admin", "read"])
+            assert (await revoke(first["key"], second["token"])).status_code == 200
+
+    asyncio.run(story())
+
+
+def test_no_name_stands_for_any_experiment(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with shop(tmp_path) as (_, client):
+            admin = (await make(client, None, rights=["admin"]))["token"]
+            reader = (await make(client, admin, rights=["read"], experiments=["shop"]))["token"]
+            for name in ("*", "%2A", "any"):
+                said = await client.get(f"/v1/experiments/{name}/status", headers=bearer(reader))
+                assert said.status_code == 403
+            decider = (await make(client, admin, rights=["decide"], experiments=["shop"]))["token"]
+            said = await client.get("/v1/experiments", headers=bearer(decider))
+            assert (said.status_code, said.json()["detail"]) == (
+                403,
+                "this token does not give the right to read in any experiment",
+            )
+
+    asyncio.run(story())

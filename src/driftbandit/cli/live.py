@@ -39,12 +39,17 @@ def add_serve(commands: Commands) -> None:
     command.add_argument("--demo", action="store_true", help="have a simulated shop play, eight visitors per second")
     command.add_argument("--rate", type=at_least(1), metavar="N", help="decisions per second that one experiment takes; more "
                          "are answered 429 (default: no limit)")  # fmt: skip
+    command.add_argument("--keep-days", type=at_least(0), metavar="N", help="let records leave the journal when they are older "
+                         "and no snapshot needs them, looked at every hour (default: all stay)")  # fmt: skip
+    command.add_argument("--archive", type=Path, metavar="FOLDER", help="write them to Parquet files there first")
     command.add_argument("--adopt", action="store_true", help="start though this machine or release computes other last bits "
                          "than those that wrote the journal")  # fmt: skip
     command.set_defaults(run=serve)
 
 
 def serve(chosen: argparse.Namespace) -> None:
+    if chosen.archive is not None and chosen.keep_days is None:
+        raise ValueError("--archive is for records that leave the journal: say when with --keep-days")
     path = chosen.path or Path("demo.db" if chosen.demo else "live.db")
     if chosen.demo:
         skip_a_long_compilation()
@@ -54,6 +59,7 @@ def serve(chosen: argparse.Namespace) -> None:
     from driftbandit.live.disk.sqlite import SqliteJournal
     from driftbandit.live.door.app import LOCAL, App
     from driftbandit.live.door.server import bind, more_files, run
+    from driftbandit.live.settings import DAY
 
     logging.basicConfig(level=logging.WARNING, format="driftbandit: %(message)s")
     more_files()
@@ -65,6 +71,8 @@ def serve(chosen: argparse.Namespace) -> None:
         rate=chosen.rate,
         hosts=(*LOCAL, chosen.host),
         adopt=chosen.adopt,
+        keep=None if chosen.keep_days is None else DAY * chosen.keep_days,
+        archive=chosen.archive,
         check=lambda service: refuse_strangers(service, chosen.host in LOCAL, chosen.host, path),
     )
     print(f"driftbandit: opening {path}; {url}/readyz says when it serves", flush=True)

@@ -126,5 +126,7 @@ def flag(name: str, value: bool) -> bool:
 
 def seed(value: int | Sequence[int]) -> int | tuple[int, ...]:
     if isinstance(value, Sequence):
+        if not value:
+            raise ValueError(f"seed must be a whole number, or some of them, got {value!r}")
         return tuple(whole("seed", part, least=0) for part in value)
     return whole("seed", value, least=0)

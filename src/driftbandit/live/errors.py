@@ -17,6 +17,10 @@ class NotFound(LiveError, LookupError):
     """No such experiment, arm set, decision or token; or one that was deleted or forgotten."""
 
 
+class Gone(NotFound):
+    """It was there, and retention dropped it from the journal."""
+
+
 class Conflict(LiveError, ValueError):
     """The id stands for another request already, the reward was another, the name is taken."""
 

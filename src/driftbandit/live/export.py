@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,21 +24,21 @@ if TYPE_CHECKING:
 CHUNK = 100_000  # rows made into a frame at a time
 
 
-def export(journal: Journal, path: str | Path, first: int | None = None) -> int:
-    """Write the records from ``first`` on to a Parquet file, one row each; how many."""
+def export(journal: Journal, path: str | Path, first: int | None = None, end: int | None = None) -> int:
+    """Write the records from ``first`` on, up to ``end``, to a Parquet file, one row each; how many."""
     with needed_for("driftbandit.live export"):
         import polars as pl
-    frames = list(frames_of(journal, journal.start if first is None else first))
+    frames = list(frames_of(journal, journal.start if first is None else first, journal.end if end is None else end))
     table = pl.concat(frames) if frames else pl.DataFrame(schema=schema())
     write_atomically(path, table.write_parquet)
     return table.height
 
 
-def frames_of(journal: Journal, first: int) -> "Iterator[pl.DataFrame]":
+def frames_of(journal: Journal, first: int, end: int) -> "Iterator[pl.DataFrame]":
     import polars as pl
 
     held: list[dict[str, Any]] = []
-    for number, record in tail(journal, first):
+    for number, record in islice(tail(journal, first), max(0, end - first)):
         held.append(row(number, record))
         if len(held) == CHUNK:
             yield pl.DataFrame(held, schema=schema())
@@ -133,11 +134,21 @@ def compact(service: Service, keep: float = 0.0) -> int:
         service.snapshot()
     service.keeper.wait()
     journal = service.journal
-    before, limit = ([*journal.snapshots(), 0, 0])[1], service.now() - keep
-    for number, record in tail(journal, journal.start):
-        if number >= before or record.at > limit:
-            before = min(before, number)
-            break
     dropped = journal.start
-    journal.drop(before)
+    journal.drop(droppable(journal, service.now() - keep))
     return journal.start - dropped
+
+
+def droppable(journal: Journal, limit: float, most: int | None = None) -> int:
+    """The first record that must stay, whole groups being dropped.
+
+    Those stay that the older of two snapshots needs, and those written after ``limit``; and all beyond the first ``most``.
+    """
+    needed, place = [*journal.snapshots(), 0, 0][1], journal.start
+    for group in journal.read(place):
+        end = group.first + len(group.records)
+        enough = most is not None and place > journal.start and end - journal.start > most
+        if end > needed or enough or r.decode(group.records[-1]).at > limit:
+            break
+        place = end
+    return place

@@ -51,9 +51,11 @@ class Managing(Answering):
         return self._last
 
     def add_action(self, name: str, action: str, features: Sequence[float] | None = None) -> int:
-        """Of a Chooser: offer a new action, or one again that was removed."""
+        """Of a Chooser: offer a new action, or one again that was removed. The same again is harmless."""
         chooser = self._chooser(name)
         given = None if features is None else tuple(map(float, features))
+        if action in chooser.actions.active and given == features_of(chooser, action):
+            return self._last
         with refused("action"):
             copy.deepcopy(chooser.actions).add(text("action", action), given)
         self._write(r.ActionAdded(self.now(), self._experiment(name).number, action, given))
@@ -91,3 +93,9 @@ class Managing(Answering):
     def tokens(self) -> dict[bytes, r.Token]:
         """By digest."""
         return self.state.tokens
+
+
+def features_of(chooser: Chooser, action: str) -> tuple[float, ...] | None:
+    """Its own, where actions have some."""
+    own = chooser.actions.features.get(action)
+    return None if own is None else tuple(own.tolist())

@@ -60,7 +60,8 @@ class Writing:
             self._torn = False
         except ValueError as error:  # a policy refuses before it changes anything
             self._torn = not (isinstance(record, r.Decided) and self.state.place == place)
-            raise error if isinstance(error, Invalid) else Invalid(str(error), "arms") from None
+            field = "arms" if getattr(record, "fields", None) is None else "fields"
+            raise error if isinstance(error, Invalid) else Invalid(str(error), field) from None
         return record
 
     @property

@@ -1,11 +1,14 @@
 """When snapshots are due, and the thread that writes them."""
 
+import logging
 import threading
 import time
 
 from driftbandit.live.disk.committer import Commits
 from driftbandit.live.disk.journal import Journal
 from driftbandit.live.disk.snapshot import Frozen
+
+log = logging.getLogger("driftbandit.live")
 
 EVERY_RECORDS, EVERY_SECONDS = 50_000, 60.0
 
@@ -41,6 +44,7 @@ class Keeper:
             self.trouble = None
         except Exception as error:
             self.trouble = f"the snapshot at record {place} could not be written: {type(error).__name__}: {error}"
+            log.warning(self.trouble)
 
     def wait(self) -> None:
         if self._thread is not None:

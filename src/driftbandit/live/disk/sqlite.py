@@ -160,7 +160,7 @@ class SqliteJournal:
 
     def drop(self, before: int) -> None:
         with self._lock:
-            self._database.execute("DELETE FROM journal WHERE first + count <= ?", (before,))
+            self._database.execute("DELETE FROM journal WHERE first < ?1 AND first + count <= ?1", (before,))
             self.start = self._extent()[0]
 
     def close(self) -> None:

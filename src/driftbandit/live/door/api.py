@@ -18,6 +18,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=NAME, descriptio
 Id = Annotated[str, Meta(min_length=1, max_length=128, description="made by the caller, so that a retry is safe")]
 Action = Annotated[str, Meta(min_length=1, max_length=128)]
 Real = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
+Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Number = Whole | Real  # a whole number stays one: 100 rounds, a seed
 Arm = Annotated[list[Real], Meta(min_length=1, max_length=MOST_DIM)]
 Arms = Annotated[list[Arm], Meta(min_length=1, max_length=MOST_ARMS)]
 Fields = Annotated[dict[str, str | Real | bool | None], Meta(max_length=MOST_DIM)]
@@ -74,7 +76,7 @@ class NewExperiment(Request):
 
     policy: Annotated[str, Meta(max_length=64)] = "AdaptiveUCB"
     dim: Annotated[int, Meta(ge=1, le=MOST_DIM)] | None = None
-    parameters: Annotated[dict[str, str | Real | bool | list[Real] | None], Meta(max_length=32)] = {}
+    parameters: Annotated[dict[str, str | Number | bool | list[Number] | None], Meta(max_length=32)] = {}
     actions: Annotated[list[Action], Meta(min_length=1, max_length=MOST_ARMS)] | dict[Action, list[Real]] | None = None
     context: dict[str, Any] | None = None  # as Context.to_dict gives it
     model: Literal["disjoint", "shared", "hybrid"] = "hybrid"

@@ -11,7 +11,7 @@ import msgspec
 
 from driftbandit.live.disk.journal import Journal
 from driftbandit.live.door import tokens
-from driftbandit.live.door.aside import aside
+from driftbandit.live.door.aside import again, aside
 from driftbandit.live.door.decisions import Decisions
 from driftbandit.live.door.experiments import Experiments
 from driftbandit.live.door.host import Host
@@ -21,10 +21,12 @@ from driftbandit.live.door.problems import Refused
 from driftbandit.live.door.views import Views
 from driftbandit.live.door.warm import warm
 from driftbandit.live.door.watch import Watch, Watched
+from driftbandit.live.retention import retire
 from driftbandit.live.service import Service
 
 log = logging.getLogger("driftbandit.live")
 
+HOUR = 3600.0
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -37,6 +39,7 @@ class App:
         rate: decisions per second that one experiment takes; None for no limit.
         adopt: take the state as it is found here, whatever a witness says.
         check: raises where a service that has recovered must not be served.
+        keep: seconds after which records leave the journal, for good or into Parquet files in ``archive``; None: they stay.
         hosts: names by which it may be called while it has no tokens, so that no page elsewhere can have a browser call it.
     """
 
@@ -49,14 +52,17 @@ class App:
         hosts: Iterable[str] = LOCAL,
         adopt: bool = False,
         check: Callable[[Service], None] = lambda service: None,
+        keep: float | None = None,
+        archive: Path | None = None,
     ) -> None:
         self.host, self.hosts = Host(folder, rate), frozenset(hosts)
         self._journal, self._adopt, self._check = journal, adopt, check
+        self.keep, self.archive = keep, archive
         self.views = Views(self.host)
         routes = (*Decisions(self.host).routes(), *Experiments(self.host).routes(), *self.views.routes())
         self.views.description = msgspec.json.encode(describe(routes))
         self.door = Door(routes, self.admit)
-        self._looking: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._neighbours: set[bytes | None] = set()
 
     async def start(self) -> None:
@@ -64,7 +70,9 @@ class App:
         service, watch = await aside(self._open)
         self.views.watch = watch
         self.host.start(service)
-        self._looking = asyncio.create_task(self._look())
+        self._tasks.append(asyncio.create_task(again(1.0, self._look, "what was committed could not be read again")))
+        if self.keep is not None:
+            self._tasks.append(asyncio.create_task(again(HOUR, self.retire, "old records could not be dropped")))
 
     def _open(self) -> tuple[Service, Watch]:
         journal = Watched(self._journal())
@@ -77,15 +85,20 @@ class App:
         return service, watch
 
     async def _look(self) -> None:
-        while True:
-            await asyncio.sleep(1.0)
-            for _ in self.views.watch.read():
-                await asyncio.sleep(0.001)
+        for _ in self.views.watch.read():
+            await asyncio.sleep(0.001)
+
+    async def retire(self) -> None:
+        """Let old records go, in a thread: decisions go on meanwhile."""
+        assert self.keep is not None
+        service = self.host.service
+        await aside(retire, service.journal, service.now() - self.keep, self.archive)
 
     async def stop(self) -> None:
         """Nothing, if it had not recovered yet: what is in the journal stays there."""
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._tasks:
+            for task in self._tasks:
+                task.cancel()
             await self.host.stop()
 
     def admit(self, call: Call) -> None:
@@ -93,7 +106,7 @@ class App:
         if route.right is None:
             return
         self.host.admit_any()
-        if route.body is not None or route.method == "DELETE":
+        if route.writes:
             self.host.admit_writing()
         known = self.host.service.tokens
         if not known:

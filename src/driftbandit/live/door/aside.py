@@ -1,13 +1,16 @@
-"""Long work beside an event loop, in a thread that does not keep the process from ending."""
+"""Work beside an event loop: what is long, in a thread that does not keep the process from ending; what comes again."""
 
 import asyncio
 import contextlib
+import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+log = logging.getLogger("driftbandit.live")
 
 
 async def aside(function: Callable[P, T], *args: P.args, **settings: P.kwargs) -> T:
@@ -30,3 +33,13 @@ async def aside(function: Callable[P, T], *args: P.args, **settings: P.kwargs) -
 
     threading.Thread(target=work, name="driftbandit aside", daemon=True).start()
     return await future
+
+
+async def again(seconds: float, work: Callable[[], Awaitable[object]], failure: str) -> None:
+    """Without end. What goes wrong once is logged, and is tried again."""
+    while True:
+        try:
+            await work()
+        except Exception:
+            log.exception(failure)
+        await asyncio.sleep(seconds)

@@ -100,9 +100,9 @@ class Board:
         name = f"arm {entry.index}" if entry.label is None else entry.label
         place = self.places.get(name)
         if place is None:
-            place = len(self.places)
-            if place < MOST_ACTIONS:
-                self.places[name] = place
+            place = MOST_ACTIONS
+            if len(self.places) < MOST_ACTIONS:
+                place = self.places[name] = min({*range(MOST_ACTIONS)}.difference(self.places.values()))
         return self._sums.setdefault((second, place), [0.0, 0.0, 0.0, 0.0])
 
     def settle(self, memory: float | None) -> None:
@@ -115,6 +115,13 @@ class Board:
             series.level(time.time(), np.nan if memory is None else memory)
         self._sums.clear()
         self._rounds.clear()
+        if len(self.places) == MOST_ACTIONS:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Actions of which nothing is left in any series give their places to others."""
+        used = np.logical_or.reduce([series.sums.any(axis=(0, 2)) for series in self.series.values()])
+        self.places = {name: place for name, place in self.places.items() if used[place]}
 
     def names(self, used: Any) -> list[tuple[str, int]]:
         """Of the actions, and of their places; the others, if there are any."""

@@ -1,5 +1,6 @@
 """Routes of decisions and rewards: each is durable before it is answered."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -39,7 +40,7 @@ class Decisions:
                   (404, 429), lines=True),
             Route("GET", known, self.find, "What is known of a decision", "read", None, Found, (404,)),
             Route("GET", f"{known}/explanation", self.explain, "A decision, and what is thought now of each arm that was on "
-                  "offer", "read", None, Explanation, (404,)),
+                  "offer", "read", None, Explanation, (404, 410)),
             Route("POST", f"{known}/reward", self.reward, "Tell the reward of a decision", "reward", api.Reward, Receipt,
                   (404, 409)),
             Route("POST", f"{known}/shown", self.shown, "Tell that a deferred decision was shown", "reward", api.Empty,
@@ -92,10 +93,16 @@ class Decisions:
         return Reply(encode(receipt))
 
     async def find(self, call: Call) -> Reply:
-        return Reply(encode(self.host.service.find(*call.params)))
+        found = self.host.service.find(*call.params)
+        await self.host.commit(found.answer.ticket)  # what is told is durable
+        return Reply(encode(found))
 
     async def explain(self, call: Call) -> Reply:
-        return Reply(encode(self.host.service.explain(*call.params)))
+        service, (name, id) = self.host.service, call.params
+        entry = service.entry(name, id)
+        await self.host.commit(entry.last)
+        record = await asyncio.to_thread(service.record_of, entry)  # the disk may be busy
+        return Reply(encode(service.explained(name, entry, record)))
 
     async def preview(self, call: Call) -> Reply:
         return Reply(encode(self.host.service.preview(call.params[0], ask(decode(OFFER, await call.body())))))

@@ -14,9 +14,12 @@ from driftbandit.live.door.http import Call, Reply, decode
 from driftbandit.live.door.problems import Refused
 from driftbandit.live.door.router import Route
 from driftbandit.live.door.warm import warm
-from driftbandit.live.errors import Invalid
+from driftbandit.live.errors import Conflict, Invalid
+from driftbandit.live.fold.asking import refused
+from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.fold.make import Spec, make
 from driftbandit.live.fold.records import Token
+from driftbandit.live.service import Service
 
 NEW_EXPERIMENT = msgspec.json.Decoder(api.NewExperiment)
 NEW_SET = msgspec.json.Decoder(api.NewSet)
@@ -42,19 +45,18 @@ class Experiments:
                   (404,)),
             Route("PUT", f"{AT}/sets/{{set}}", self.put_set, "Name a set of arms, or replace it from now on", "admin",
                   api.NewSet, api.Done, (404, 429)),
-            Route("PUT", f"{AT}/actions/{{action}}", self.add_action, "Offer an action, new or removed before", "admin",
-                  api.NewAction, api.Done, (404, 409)),
+            Route("PUT", f"{AT}/actions/{{action}}", self.add_action, "Offer an action, new or removed before; the same again "
+                  "is harmless", "admin", api.NewAction, api.Done, (404,)),
             Route("DELETE", f"{AT}/actions/{{action}}", self.remove_action, "Offer an action no more; what is known of it "
-                  "stays", "admin", None, api.Done, (404, 409, 422)),
+                  "stays", "admin", None, api.Done, (404, 422)),
             Route("GET", "/v1/tokens", self.list_tokens, "All tokens, by their keys", "admin", None, api.Tokens),
             Route("POST", "/v1/tokens", self.make_token, "Make a token; it is told this once", "admin", api.NewToken,
                   api.TokenInfo, (429,)),
-            Route("DELETE", "/v1/tokens/{key}", self.revoke_token, "Revoke a token", "admin", None, api.Done, (404,)),
+            Route("DELETE", "/v1/tokens/{key}", self.revoke_token, "Revoke a token", "admin", None, api.Done, (404, 409)),
         )  # fmt: skip
 
     async def list_experiments(self, call: Call) -> Reply:
-        mine = [name for name in self.host.service.names if call.token is None or tokens.allows(call.token, "read", name)]
-        return Reply(encode(api.Experiments([summary(self.host.service.status(name)) for name in mine])))
+        return Reply(listed(self.host.service, call.token))
 
     async def create(self, call: Call) -> Reply:
         """Its kernels are compiled in a thread, before it is there: others are served meanwhile."""
@@ -63,7 +65,8 @@ class Experiments:
         spec = Spec(**{part: getattr(asked, part) for part in Spec.__struct_fields__})
         async with self.one_at_a_time:
             learner = make(spec)
-            await aside(warm, make(spec))
+            with refused("parameters"):
+                await aside(warm, make(spec))
             return await self.done(self.host.service.create(name, learner, asked.settings))
 
     async def show(self, call: Call) -> Reply:
@@ -96,7 +99,11 @@ class Experiments:
         return Reply(encode(info(token, text)))
 
     async def revoke_token(self, call: Call) -> Reply:
-        return await self.done(self.host.service.revoke_token(tokens.find(self.host.service.tokens, call.params[0]).digest))
+        known = self.host.service.tokens
+        token = tokens.find(known, call.params[0])
+        if not any(each is not token and tokens.allows(each, "admin", None) for each in known.values()):
+            raise Conflict("this is the last token that gives the right to admin everything: make another before it is revoked")
+        return await self.done(self.host.service.revoke_token(token.digest))
 
     async def done(self, ticket: int) -> Reply:
         await self.host.commit(ticket)
@@ -109,15 +116,24 @@ def checked(name: str, what: str = "name") -> str:
     return name
 
 
-def summary(status: Status) -> api.Summary:
+def listed(service: Service, token: Token | None) -> bytes:
+    """The experiments that this token may read; without tokens, all."""
+    found = service.state.names.items()
+    return encode(
+        api.Experiments([summary(each) for name, each in found if token is None or tokens.allows(token, "read", name)])
+    )
+
+
+def summary(experiment: Experiment) -> api.Summary:
+    policy, counts = experiment.player.policy, experiment.counts
     return api.Summary(
-        name=status.name,
-        policy=status.policy,
-        kind=status.kind,
-        dim=status.dim,
-        decisions=status.counts.decisions,
-        rewards=status.counts.rewards,
-        waiting=status.waiting,
+        name=experiment.name,
+        policy=repr(policy),
+        kind=experiment.player.kind,
+        dim=policy.dim,
+        decisions=counts.decisions,
+        rewards=counts.rewards,
+        waiting=len(experiment.waiting),
     )
 
 

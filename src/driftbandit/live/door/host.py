@@ -2,15 +2,19 @@
 
 import asyncio
 import logging
+import math
 import shutil
 import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from driftbandit.live.disk.committer import Committer
+from driftbandit.live.door.aside import again
 from driftbandit.live.door.problems import come_again
-from driftbandit.live.errors import Broken, LiveError
+from driftbandit.live.errors import Broken
+from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.service import Service
 
 log = logging.getLogger("driftbandit.live")
@@ -38,14 +42,15 @@ class Host:
         self.behind = self.full = self.stopping = self._waking = False
         self.fault: Broken | None = None
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._looked = -math.inf  # at the disk
         self._marks: deque[tuple[float, int]] = deque()
-        self._spent: dict[str, tuple[float, float]] = {}
+        self._spent: WeakKeyDictionary[Experiment, tuple[float, float]] = WeakKeyDictionary()
 
     def start(self, service: Service) -> None:
         """Take over a service that has recovered."""
         self.loop, self.service = asyncio.get_running_loop(), service
         self.committer = Committer(self.service.commits, self._committed, self._broke)
-        self.pulse = self.loop.create_task(self._beat())
+        self.pulse = self.loop.create_task(again(PULSE, self._beat, "waits could not be ended"))
         self.not_ready = None
 
     # --- durable answers -----------------------------------------------------------------------------------------
@@ -99,7 +104,7 @@ class Host:
         if self.full:
             raise come_again(503, "the disk is nearly full: decisions are refused, rewards are still taken", 30)
         if self.rate is not None:
-            self._spend(experiment, count, self.rate)
+            self._spend(self.service._experiment(experiment), count, self.rate)
 
     def admit_any(self) -> None:
         if self.not_ready is not None:
@@ -109,29 +114,23 @@ class Host:
         if self.behind:
             raise come_again(503, f"the journal is more than {BEHIND} s behind", 1)
 
-    def _spend(self, experiment: str, count: int, rate: float) -> None:
+    def _spend(self, experiment: Experiment, count: int, rate: float) -> None:
         now = self.loop.time()
         left, since = self._spent.get(experiment, (rate, now))
         left = min(rate, left + (now - since) * rate)
         if left < min(count, rate):
-            raise come_again(429, f"experiment {experiment!r} takes {rate:g} decisions per second", (count - left) / rate)
+            raise come_again(429, f"experiment {experiment.name!r} takes {rate:g} decisions per second", (count - left) / rate)
         self._spent[experiment] = left - count, now
 
     # --- what time brings ----------------------------------------------------------------------------------------
 
     async def _beat(self) -> None:
-        looked = 0.0
-        while True:
-            self._mark()
-            if time.monotonic() - looked > 1.0:
-                looked = time.monotonic()
-                self.full = shutil.disk_usage(self.folder).free < RESERVE
-            try:
-                if self.service.tick() or self.service.commits.waiting:
-                    self.committer.wake()
-            except LiveError:
-                log.exception("waits could not be ended")
-            await asyncio.sleep(PULSE)
+        self._mark()
+        if self.service.tick() or self.service.commits.waiting:
+            self.committer.wake()
+        if time.monotonic() - self._looked > 1.0:
+            self._looked = time.monotonic()
+            self.full = shutil.disk_usage(self.folder).free < RESERVE
 
     def _mark(self) -> None:
         """Behind, if what was asked half a second ago is not durable yet."""

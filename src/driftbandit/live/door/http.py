@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 JSON, LINES, TEXT = b"application/json", b"application/x-ndjson", b"text/plain; charset=utf-8"
 MOST_BYTES = 1 << 20
+STALLED = 30.0  # seconds in which a part of a stream must be taken
 SAFE: Headers = (  # for what a browser shows
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -177,10 +178,13 @@ async def pour(stream: Stream, receive: Receive, send: Send) -> None:
     leaving = asyncio.ensure_future(left(receive))
     try:
         async for part in stream.parts:
-            await send({"type": BODY, "body": part, "more_body": True})
+            async with asyncio.timeout(STALLED):
+                await send({"type": BODY, "body": part, "more_body": True})
             if leaving.done():
                 return
         await send({"type": BODY, "body": b""})
+    except TimeoutError:
+        return  # he does not read, and keeps others from looking on
     finally:
         leaving.cancel()
         await stream.parts.aclose()

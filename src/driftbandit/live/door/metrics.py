@@ -8,7 +8,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
 from driftbandit.live.door.host import Host
-from driftbandit.live.door.watch import Watch
+from driftbandit.live.door.watch import Watch, memory_of
 
 MEDIA = CONTENT_TYPE_LATEST.encode()
 
@@ -38,21 +38,20 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         yield from self._of_the_journal()
-        names = self.host.service.names
-        states = {name: self.host.service.status(name) for name in names}
+        states = self.host.service.state.names
         for count, about in COUNTS.items():
             family = CounterMetricFamily(f"driftbandit_{count}", about, labels=["experiment"])
-            for name, status in states.items():
-                family.add_metric([name], getattr(status.counts, count))
+            for name, experiment in states.items():
+                family.add_metric([name], getattr(experiment.counts, count))
             yield family
         total = GaugeMetricFamily("driftbandit_reward_sum", "Sum of the rewards learnt", labels=["experiment"])
         waiting = GaugeMetricFamily("driftbandit_waiting", "Decisions that wait for a reward", labels=["experiment"])
         memory = GaugeMetricFamily("driftbandit_memory_rewards", "Rewards that the policy remembers", labels=["experiment"])
-        for name, status in states.items():
-            total.add_metric([name], status.counts.reward_total)
-            waiting.add_metric([name], status.waiting)
-            if status.memory is not None:
-                memory.add_metric([name], status.memory)
+        for name, experiment in states.items():
+            total.add_metric([name], experiment.counts.reward_total)
+            waiting.add_metric([name], len(experiment.waiting))
+            if (remembered := memory_of(experiment.player.policy)) is not None:
+                memory.add_metric([name], remembered)
         yield from (total, waiting, memory, self._delays())
 
     def _of_the_journal(self) -> Iterator[Metric]:
@@ -60,6 +59,8 @@ class Metrics(Collector):
         yield CounterMetricFamily("driftbandit_records", "Records in the journal", commits.durable)
         yield GaugeMetricFamily("driftbandit_uncommitted_records", "Records not durable yet", commits.waiting)
         yield GaugeMetricFamily("driftbandit_journal_behind", "1 while requests are refused for it", int(self.host.behind))
+        trouble = int(self.host.service.keeper.trouble is not None)
+        yield GaugeMetricFamily("driftbandit_snapshot_failing", "1 while snapshots cannot be written", trouble)
         yield GaugeMetricFamily("driftbandit_disk_full", "1 while decisions are refused for it", int(self.host.full))
 
     def _delays(self) -> Metric:

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from driftbandit.live.errors import Conflict, Full, Invalid, LiveError, NotFound
+from driftbandit.live.errors import Conflict, Full, Gone, Invalid, LiveError, NotFound
 
 MEDIA_TYPE = b"application/problem+json"
 
@@ -45,11 +45,16 @@ def wrong_shape(error: msgspec.ValidationError) -> Refused:
     return Refused(422, words, field=field or None)
 
 
+SENT_AS: dict[str | None, str] = {"fields": "context", "value": "reward"}  # what the service calls otherwise
+
+
 def refusal_of(error: LiveError) -> Refused:
     """What the service said, as HTTP says it."""
     match error:
         case Invalid():
-            return Refused(422, str(error), field=error.field)
+            return Refused(422, str(error), field=SENT_AS.get(error.field, error.field))
+        case Gone():
+            return Refused(410, str(error))
         case NotFound():
             return Refused(404, str(error))
         case Conflict():

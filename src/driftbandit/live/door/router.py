@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from driftbandit.live.door.problems import Refused
 from driftbandit.live.fold.records import Right
 
-MOST_KNOWN = 1000
+MOST_KNOWN, LONGEST_KNOWN = 1000, 256
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,12 @@ class Route:
     query: dict[str, Any] = field(default_factory=dict)  # name → type, all optional
     whole: bool = True  # where it concerns no single experiment: whether a token for all of them is needed
     of_experiment: bool = field(init=False)  # whether the first open part of its path names one
+    writes: bool = field(init=False)  # to the journal
     lines: bool = False  # takes NDJSON too, one answer per line
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "of_experiment", self.path.startswith("/v1/experiments/{name}"))
+        object.__setattr__(self, "writes", self.method != "GET" and self.right != "read")
 
     @property
     def name(self) -> str:
@@ -51,7 +53,9 @@ class Router:
         known = self.known.get((method, path))
         if known is None:
             known = self._walk(method, path)
-            if len(known[1]) < 2 and len(self.known) < MOST_KNOWN:
+            if len(known[1]) < 2 and len(path) < LONGEST_KNOWN:
+                if len(self.known) >= MOST_KNOWN:  # of strangers, maybe
+                    self.known.clear()
                 self.known[method, path] = known
         return known
 

@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from driftbandit.live.door.app import App
+from driftbandit.live.door.wire import Wire
 
 log = logging.getLogger("driftbandit.live")
 
@@ -32,7 +33,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app.door,
-                http="httptools",
+                http=Wire,
                 ws="none",
                 lifespan="off",
                 log_config=None,

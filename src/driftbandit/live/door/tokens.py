@@ -13,7 +13,7 @@ from driftbandit.live.fold.records import Right, Token
 RIGHTS: tuple[Right, ...] = get_args(Right)
 PREFIX = b"drift_"
 CHALLENGE = ((b"www-authenticate", b"Bearer"),)
-SOME = "*"  # in place of an experiment: any of them
+SOME = "any experiment"  # in place of a name, by identity: no caller's text is this one
 
 
 def draw(rights: Iterable[str], experiments: Iterable[str] | None = None, note: str = "") -> tuple[str, Token]:
@@ -68,6 +68,6 @@ def admit(tokens: Mapping[bytes, Token], header: bytes | None, right: Right, exp
     if token is None:
         raise Refused(401, "a valid token is needed: send 'Authorization: Bearer drift_…'", headers=CHALLENGE)
     if not allows(token, right, experiment):
-        where = f"experiment {experiment!r}" if experiment else "the service as a whole"
+        where = SOME if experiment is SOME else f"experiment {experiment!r}" if experiment else "the service as a whole"
         raise Refused(403, f"this token does not give the right to {right} in {where}")
     return token

@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal, cast
 import msgspec
 from msgspec import Meta
 
+from driftbandit.live.disk.dropped import dropped
 from driftbandit.live.disk.journal import Journal
 from driftbandit.live.disk.state import tail
 from driftbandit.live.door import api, tokens
 from driftbandit.live.door.board import History
 from driftbandit.live.door.decisions import AT, encode
-from driftbandit.live.door.experiments import summary
+from driftbandit.live.door.experiments import listed
 from driftbandit.live.door.host import Host
 from driftbandit.live.door.http import LINES, Call, Reply, Stream
 from driftbandit.live.door.metrics import MEDIA, Metrics
@@ -22,6 +23,7 @@ from driftbandit.live.door.problems import Refused, come_again
 from driftbandit.live.door.router import Route
 from driftbandit.live.door.status import Live
 from driftbandit.live.door.watch import Watch
+from driftbandit.live.fold.records import Token
 
 EVENTS = b"text/event-stream"
 MOST_STREAMS = 100
@@ -43,7 +45,7 @@ class Views:
             Route("GET", f"{AT}/history", self.history, "How it went, over the last 30 minutes or 7 days", "read", None,
                   History, (404, 422), query={"span": SPAN}),
             Route("GET", f"{AT}/journal", self.journal, f"Its records from one on, at most {MOST_RECORDS}, as NDJSON",
-                  "read", None, LINES.decode(), (404, 422), query={"from": FROM}),
+                  "read", None, LINES.decode(), (404, 410, 422), query={"from": FROM}),
             Route("GET", "/live", self.live, "Every second, as server-sent events: the status of an experiment, or a list of "
                   "all", "read", None, EVENTS.decode(), (404,), query={"experiment": api.Name}, whole=False),
             Route("GET", "/metrics", self.metrics, "For Prometheus", "read", None, "text/plain"),
@@ -59,53 +61,58 @@ class Views:
         return Reply(self.watch.document(call.params[0]))
 
     async def history(self, call: Call) -> Reply:
-        span = wanted(call, "span", SPAN, "30m")
-        restarts = self.host.service.status(call.params[0]).restarts
-        return Reply(encode(self.watch.board(call.params[0]).history(span, restarts)))
+        return Reply(self.watch.history(call.params[0], wanted(call, "span", SPAN, "30m")))
 
     async def journal(self, call: Call) -> Reply:
         """Records of this experiment alone; ``next`` in the last line says where to go on."""
-        first = max(wanted(call, "from", FROM, 0), self.watch.journal.start)
+        first = wanted(call, "from", FROM, self.watch.journal.start)
         number = self.watch.number(call.params[0])
         return Reply(await asyncio.to_thread(self._records, first, number), LINES)
 
     def _records(self, first: int, number: int) -> bytes:
         lines: list[bytes] = []
         last = first
-        for at, record in islice(tail(cast(Journal, self.watch.journal), first), MOST_READ):
-            if len(lines) == MOST_RECORDS:
-                break
-            last = at + 1
-            if getattr(record, "of", None) == number:
-                told = {"record": at, "kind": type(record).__name__.lower(), **msgspec.structs.asdict(record)}
-                lines.append(encode(told))
+        journal = cast(Journal, self.watch.journal)
+        with dropped(journal, first):
+            for at, record in islice(tail(journal, first), MOST_READ):
+                if len(lines) == MOST_RECORDS:
+                    break
+                last = at + 1
+                if getattr(record, "of", None) == number:
+                    told = {"record": at, "kind": type(record).__name__.lower(), **msgspec.structs.asdict(record)}
+                    lines.append(encode(told))
         return b"\n".join([*lines, encode({"next": last}), b""])
 
-    async def live(self, call: Call) -> Stream:
+    async def live(self, call: Call) -> Stream | Reply:
         name = call.query("experiment")
-        if name is not None:
-            if call.token is not None and not tokens.allows(call.token, "read", name):
-                raise Refused(403, f"this token does not give the right to read experiment {name!r}")
-            self.host.service.learner(name)
+        if name is not None and call.token is not None and not tokens.allows(call.token, "read", name):
+            raise Refused(403, f"this token does not give the right to read experiment {name!r}")
+        number = None if name is None else self.watch.number(name)
         if self.streams >= MOST_STREAMS:
             raise come_again(503, f"{MOST_STREAMS} look on already, which is the limit", 10)
-        return Stream(self._events(call, name), EVENTS)
+        if call.scope["method"] == "HEAD":
+            return Reply(b"", EVENTS)
+        return Stream(self._events(call, name, number), EVENTS)
 
-    async def _events(self, call: Call, name: str | None) -> AsyncGenerator[bytes, None]:
+    async def _events(self, call: Call, name: str | None, number: int | None) -> AsyncGenerator[bytes, None]:
         self.streams += 1
         try:
             yield b"retry: 2000\n\n"
-            while not self.host.stopping and (name is None or name in self.host.service.names):
-                kind, body = (b"experiments", self.listed(call)) if name is None else (b"status", self.watch.document(name))
+            while self._goes_on(call.token, number):
+                service = self.host.service
+                kind, body = (
+                    (b"experiments", listed(service, call.token)) if name is None else (b"status", self.watch.document(name))
+                )
                 yield b"event: %b\ndata: %b\n\n" % (kind, body)
                 await self.host.second()
         finally:
             self.streams -= 1
 
-    def listed(self, call: Call) -> bytes:
-        service = self.host.service
-        mine = [name for name in service.names if call.token is None or tokens.allows(call.token, "read", name)]
-        return encode(api.Experiments([summary(service.status(name)) for name in mine]))
+    def _goes_on(self, token: Token | None, number: int | None) -> bool:
+        """Nobody looks on for longer than he may, nor at another experiment that was given the same name."""
+        state, known = self.host.service.state, self.host.service.tokens
+        admitted = known.get(token.digest) == token if token is not None else not known
+        return admitted and not self.host.stopping and (number is None or number in state.experiments)
 
     async def metrics(self, call: Call) -> Reply:
         return Reply(Metrics(self.host, self.watch).text(), MEDIA)

@@ -2,7 +2,8 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 import msgspec
@@ -30,7 +31,6 @@ class Watched:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.seen: deque[Group] = deque()
-        self.unread = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._journal, name)
@@ -46,7 +46,9 @@ class Watch:
     def __init__(self, service: Service, journal: Watched) -> None:
         self.service, self.journal = service, journal
         self.boards: dict[int, Board] = {}
-        self._documents: dict[int, tuple[float, bytes, Explanations]] = {}
+        self.interval = 0.9  # seconds for which a document is shared
+        self._documents: dict[tuple[int, str], tuple[float, bytes]] = {}
+        self._explanations: dict[int, Explanations] = {}
 
     def look_back(self) -> None:
         """After a start: what happened lately, so that a page goes on where it was."""
@@ -102,9 +104,11 @@ class Watch:
                     board.learnt(entry, record.at, learnt)
 
     def settle(self) -> None:
-        """Into the series; boards of experiments that are no more are dropped."""
+        """Into the series; what is kept of experiments that are no more is dropped."""
         experiments = self.service.state.experiments
         self.boards = {number: board for number, board in self.boards.items() if number in experiments}
+        self._documents = {key: kept for key, kept in self._documents.items() if key[0] in experiments}
+        self._explanations = {number: kept for number, kept in self._explanations.items() if number in experiments}
         for number, board in self.boards.items():
             board.settle(memory_of(experiments[number].player.policy))
 
@@ -116,13 +120,20 @@ class Watch:
         return self.boards.get(number) or self._begin(number)
 
     def document(self, name: str) -> bytes:
-        """The status of an experiment as JSON, made at most once per second."""
-        number = self.number(name)
-        made, document, explanations = self._documents.get(number, (0.0, b"", Explanations()))
-        if time.monotonic() - made > 0.9:
-            document = encode(live(self.service, name, self.board(name), explanations))
-            self._documents[number] = time.monotonic(), document, explanations
-            self._documents = {each: kept for each, kept in self._documents.items() if each in self.boards}
+        """The status of an experiment."""
+        explanations = self._explanations.setdefault(self.number(name), Explanations())
+        return self._shared(name, "status", lambda: live(self.service, name, self.board(name), explanations))
+
+    def history(self, name: str, span: str) -> bytes:
+        return self._shared(name, span, lambda: self.board(name).history(span, self.service.status(name).restarts))
+
+    def _shared(self, name: str, what: str, make: Callable[[], Any]) -> bytes:
+        """As JSON, made at most once per interval however many ask."""
+        key = self.number(name), what
+        made, document = self._documents.get(key, (-inf, b""))
+        if time.monotonic() - made > self.interval:
+            document = encode(make())
+            self._documents[key] = time.monotonic(), document
         return document
 
 

@@ -25,6 +25,8 @@ class ChooserPlayer(Player):
     def play(self, record: Decided) -> Played:
         if record.set is not None or record.arms is not None:
             raise Invalid("arms and set are for a policy; here a Chooser decides: give fields", "arms")
+        if record.exclude:
+            self._check(record.exclude)
         offered = self._offered(record)
         choice = self.chooser.select(record.fields, exclude=record.exclude)
         self.policy.release(choice.decision)
@@ -44,6 +46,12 @@ class ChooserPlayer(Player):
         found = {each.action: each for each in self.chooser.opinions(context, outlook)}
         offered = enumerate(self._offered(record))
         return [Opinion(i, name, found[name].estimate, found[name].width, found[name].score) for i, name in offered]
+
+    def _check(self, exclude: tuple[str, ...]) -> None:
+        try:
+            self.chooser.actions.offered(exclude)
+        except ValueError as error:
+            raise Invalid(str(error), "exclude") from None
 
     def _offered(self, record: Decided) -> list[str]:
         out = set(record.exclude)

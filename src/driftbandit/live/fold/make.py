@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import fields
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from driftbandit.live.fold.choosing import ChooserPlayer
 from driftbandit.live.fold.players import Player, PolicyPlayer
 from driftbandit.policies import every
 from driftbandit.policies._base import saved
-from driftbandit.policies._base.policy import Policy
+from driftbandit.policies._base.policy import Policy, same
 
 DECLARED = ("context", "model", "actions", "features", "places")  # of a Chooser, apart from what it has seen since
 MOST_DIM = 1000
@@ -56,10 +57,17 @@ def make(spec: Spec) -> Policy | Chooser:
             return kind(spec.dim, **spec.parameters)
         if spec.dim is not None:
             raise Invalid("dim follows from actions and context: leave it out", "dim")
-        context = None if spec.context is None else Context.from_dict(spec.context)
+        context = None if spec.context is None else declared(spec.context)
         return Chooser(checking(kind), spec.actions, context, model=spec.model, places=spec.places, **spec.parameters)
     except (ValueError, TypeError) as error:
         raise error if isinstance(error, Invalid) else Invalid(str(error), "parameters") from None
+
+
+def declared(context: dict[str, Any]) -> Context:
+    try:
+        return Context.from_dict(context)
+    except (ValueError, TypeError) as error:
+        raise Invalid(str(error), "context") from None
 
 
 def checking(kind: Any) -> Any:
@@ -82,8 +90,10 @@ def check_dim(dim: int) -> None:
 def described(learner: Policy | Chooser) -> str:
     """What it was made as, as text: equal for equals, whatever they have learnt."""
     policy, about = parts(learner)
-    declared = None if about is None else {name: about[name] for name in DECLARED}
-    return json.dumps([type(policy).__name__, policy._given, declared], sort_keys=True)
+    chooser = None if about is None else {name: about[name] for name in DECLARED}
+    defaults = {each.name: each.default for each in fields(policy)}
+    given = {name: value for name, value in policy._given.items() if not same(value, defaults[name])}  # 1, where 1.0 is meant
+    return json.dumps([type(policy).__name__, given, chooser], sort_keys=True)
 
 
 def packed(learner: Policy | Chooser) -> bytes:

@@ -14,7 +14,7 @@ from driftbandit.policies._base.outlook import Outlook
 def previewed(experiment: Experiment, ask: Ask) -> Preview:
     """Tried on a copy."""
     record = written(experiment, 0.0, "preview", plain(ask, experiment.player.entries), b"")
-    with refused("arms"):
+    with refused("arms" if record.fields is None else "fields"):
         twin = experiment.player.twin()
         played = twin.play(record)
         index, _ = experiment.exploring.draw(played.round, played.chosen, len(played.offered))
