@@ -1,6 +1,5 @@
 """A declared context: a visitor's fields by name → a vector whose length no visitor can bring above 1."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +11,10 @@ import numpy as np
 
 from driftbandit.contexts import data
 from driftbandit.contexts.fields import Field, Pairs
-from driftbandit.contexts.layout import Layout, checked_crosses, checked_fields, lay_out
+from driftbandit.contexts.layout import Layout, Usual, checked_crosses, checked_fields, lay_out, write_usual
 from driftbandit.contexts.values import nearest, refusal, shown
 from driftbandit.core import validate
 from driftbandit.core.types import Floats, Ints
-
-ROOM = 1.0 - 1e-12  # for the rounding of a sum of squares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,16 +37,15 @@ class Context:
     extra: str = "refuse"
     columns: tuple[str, ...] = field(init=False)
     _layout: Layout = field(init=False)
-    _scale: float = field(init=False)
+    _usual: Usual | None = field(init=False)
 
     def __post_init__(self) -> None:
         fields = checked_fields(self.fields)
         crosses = checked_crosses(self.crosses, fields)
         extra = validate.choice("extra", self.extra, ["refuse", "ignore"])
         layout = lay_out(fields, crosses)
-        scale = ROOM / math.sqrt(layout.groups)
         validate.settle(self, fields=MappingProxyType(fields), crosses=crosses, extra=extra)
-        validate.settle(self, columns=layout.columns, _layout=layout, _scale=scale)
+        validate.settle(self, columns=layout.columns, _layout=layout, _usual=layout.usual)
 
     @property
     def dim(self) -> int:
@@ -58,7 +54,10 @@ class Context:
     def encode(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> Floats:
         """The vector. ``notes`` counts what was bent: "basket clipped", "country unknown", "hour missing"."""
         vector = np.zeros(len(self.columns))
-        self._write(fields, notes, vector.data)  # a third of the price of writing through NumPy
+        cells = vector.data  # a third of the price of writing through NumPy
+        usual = self._usual
+        if usual is None or type(fields) is not dict or not write_usual(fields, notes, cells, usual):
+            self._write(fields, notes, cells)
         return vector
 
     def encode_sparse(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> tuple[Ints, Floats]:
@@ -71,7 +70,7 @@ class Context:
         """Column by column, in rising order, into all that takes ``vector[column] = value``."""
         if type(fields) is not dict and not isinstance(fields, Mapping):
             raise refusal("the fields of a visitor", "a mapping from name to value", fields, "pass a dictionary")
-        vector[0] = scale = self._scale
+        vector[0] = scale = self._layout.scale
         told: list[str] = []
         groups: list[Pairs] = []
         for name, pairs_of, start, default in self._layout.steps:

@@ -1,10 +1,10 @@
 """Kinds of fields: each turns a value into a few (place, value) pairs of length at most 1, and notes what it bends."""
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
+from math import cos, isfinite, log1p, sin, tau
 from typing import Any, ClassVar
 
 from driftbandit.contexts.values import Level, as_text, is_level_like, level, levels, number, refusal, shown, text
@@ -30,6 +30,11 @@ class Field(ABC):
     @abstractmethod
     def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
         """The places among its own columns that may not be 0, and what stands there."""
+
+    @property
+    def known(self) -> Mapping[Any, Pairs]:
+        """The pairs of values that can be listed beforehand, at most one each."""
+        return {}
 
     def given(self) -> dict[str, Any]:
         """The parameters that are not as by default."""
@@ -63,7 +68,7 @@ class Number(Field):
             raise ValueError(f"low must be less than high, got low = {low:g} and high = {high:g}")
         if log and low < 0:
             raise ValueError(f"low must not be negative where log=True, got {low:g}: leave log out, or shift the numbers")
-        base, span = (math.log1p(low), math.log1p(high) - math.log1p(low)) if log else (low, high - low)
+        base, span = (log1p(low), log1p(high) - log1p(low)) if log else (low, high - low)
         if log and span < LEAST_BEND:
             raise ValueError(f"log=True bends nothing between {low:g} and {high:g}: leave it out, or use a smaller unit")
         validate.settle(self, low=low, high=high, _base=base, _span=span)
@@ -73,7 +78,7 @@ class Number(Field):
         if not (type(value) in (float, int) and self.low <= value <= self.high):
             value = self._clipped(name, number(name, value), notes)
         if self.log:
-            return ((0, 2.0 * ((math.log1p(value) - self._base) / self._span) - 1.0 + GRID - GRID),)
+            return ((0, 2.0 * ((log1p(value) - self._base) / self._span) - 1.0 + GRID - GRID),)
         return ((0, 2.0 * ((value - self._base) / self._span) - 1.0),)
 
     def _clipped(self, name: str, value: float, notes: list[str]) -> float:
@@ -103,10 +108,10 @@ class Cyclic(Field):
         self._settle_default(number)
 
     def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        if type(value) is not float or not math.isfinite(value):
+        if type(value) is not float or not isfinite(value):
             value = number(name, value)
-        angle = math.tau * (value % self.period / self.period)
-        return (0, (math.sin(angle) + GRID - GRID) * SHY), (1, (math.cos(angle) + GRID - GRID) * SHY)
+        angle = tau * (value % self.period / self.period)
+        return (0, (sin(angle) + GRID - GRID) * SHY), (1, (cos(angle) + GRID - GRID) * SHY)
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,6 +140,10 @@ class Category(Field):
             return self._unknown(name, value, notes)
         except TypeError:
             raise refusal(name, "text or a whole number", value, "pass one value that can be looked up") from None
+
+    @property
+    def known(self) -> Mapping[Any, Pairs]:
+        return self._places
 
     def _unknown(self, name: str, value: Any, notes: list[str]) -> Pairs:
         example = next(iter(self._places))
@@ -167,6 +176,10 @@ class Flag(Field):
             return FLAGS[value]
         except (KeyError, TypeError):
             raise refusal(name, "true or false, or 1 or 0", value, "convert it first, or declare a Category") from None
+
+    @property
+    def known(self) -> Mapping[Any, Pairs]:
+        return FLAGS
 
 
 @dataclass(frozen=True, repr=False)
