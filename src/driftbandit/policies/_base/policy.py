@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from driftbandit.core import validate
@@ -125,7 +125,7 @@ class Policy(Shown, Taught, ABC):
                     self._meet(arms)
                 index = self._decide_kept(self.state, t, self._luck, place)
                 arm = self._rows[index]
-            elif arms.__class__ is np.ndarray or not isinstance(arms, CONVEX):
+            elif arms.__class__ is ndarray or not isinstance(arms, CONVEX):
                 index, arm = self._select_rows(t, place, arms)
             else:
                 index, arm = None, self._select_convex(t, place, arms)
