@@ -1,17 +1,19 @@
 """A declared context: a visitor's fields by name → a vector whose length no visitor can bring above 1."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
+from numpy import zeros  # found sooner than np.zeros
 
 from driftbandit.contexts import data
-from driftbandit.contexts.fields import Field, Pairs
-from driftbandit.contexts.layout import Layout, Usual, checked_crosses, checked_fields, lay_out, write_usual
+from driftbandit.contexts.field import Field, Pairs
+from driftbandit.contexts.layout import Layout, checked_crosses, checked_fields, lay_out, write_products
+from driftbandit.contexts.usual import Quick, quick_writer
 from driftbandit.contexts.values import nearest, refusal, shown
 from driftbandit.core import validate
 from driftbandit.core.types import Floats, Ints
@@ -37,7 +39,7 @@ class Context:
     extra: str = "refuse"
     columns: tuple[str, ...] = field(init=False)
     _layout: Layout = field(init=False)
-    _usual: Usual | None = field(init=False)
+    _quick: Quick = field(init=False)
 
     def __post_init__(self) -> None:
         fields = checked_fields(self.fields)
@@ -45,7 +47,7 @@ class Context:
         extra = validate.choice("extra", self.extra, ["refuse", "ignore"])
         layout = lay_out(fields, crosses)
         validate.settle(self, fields=MappingProxyType(fields), crosses=crosses, extra=extra)
-        validate.settle(self, columns=layout.columns, _layout=layout, _usual=layout.usual)
+        validate.settle(self, columns=layout.columns, _layout=layout, _quick=quick_writer(fields, layout))
 
     @property
     def dim(self) -> int:
@@ -53,10 +55,9 @@ class Context:
 
     def encode(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> Floats:
         """The vector. ``notes`` counts what was bent: "basket clipped", "country unknown", "hour missing"."""
-        vector = np.zeros(len(self.columns))
+        vector = zeros(len(self.columns))
         cells = vector.data  # a third of the price of writing through NumPy
-        usual = self._usual
-        if usual is None or type(fields) is not dict or not write_usual(fields, notes, cells, usual):
+        if type(fields) is not dict or not self._quick(fields, notes, cells):
             self._write(fields, notes, cells)
         return vector
 
@@ -72,21 +73,16 @@ class Context:
             raise refusal("the fields of a visitor", "a mapping from name to value", fields, "pass a dictionary")
         vector[0] = scale = self._layout.scale
         told: list[str] = []
-        groups: list[Pairs] = []
+        groups: dict[int, Pairs] = {}
         for name, pairs_of, start, default in self._layout.steps:
             value = fields.get(name)
             pairs = self._missing(fields, name, default, told) if value is None else pairs_of(name, value, told)
-            groups.append(pairs)
+            groups[len(groups)] = pairs
             for place, x in pairs:
                 vector[start + place] = x * scale
         if told or len(fields) != len(groups):
             self._refuse_unknown(fields)
-        for start, first, rest in self._layout.products:
-            crossed: Sequence[tuple[int, float]] = groups[first]
-            for other, size in rest:
-                crossed = [(i * size + j, x * y) for i, x in crossed for j, y in groups[other]]
-            for place, x in crossed:
-                vector[start + place] = x * scale
+        write_products(self._layout, groups, vector)
         if notes is not None and told:  # only now, when nothing can be refused any more
             notes.update(told)
 

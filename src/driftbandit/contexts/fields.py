@@ -1,16 +1,15 @@
 """Kinds of fields: each turns a value into a few (place, value) pairs of length at most 1, and notes what it bends."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import cos, isfinite, log1p, sin, tau
-from typing import Any, ClassVar
+from typing import Any
 
+from driftbandit.contexts.field import Field, Pairs, Writer, Written
 from driftbandit.contexts.values import Level, as_text, is_level_like, level, levels, number, refusal, shown, text
 from driftbandit.core import validate
 
-Pairs = tuple[tuple[int, float], ...]
 NO: Pairs = ()
 YES: Pairs = ((0, 1.0),)
 FLAGS = {False: NO, True: YES}  # and so 0 and 1, and NumPy's own
@@ -20,37 +19,8 @@ LEAST_BEND = 1e-3  # a logarithm that spans less is a straight line
 MOST_BUCKETS = 1_000_000
 
 
-class Field(ABC):
-    """One field of a context. ``default`` stands in for a missing value; without one, a missing value is an error."""
-
-    kind: ClassVar[str]
-    labels: tuple[str, ...]  # what follows the field's name in the name of each of its columns
-    default: Any
-
-    @abstractmethod
-    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        """The places among its own columns that may not be 0, and what stands there."""
-
-    @property
-    def known(self) -> Mapping[Any, Pairs]:
-        """The pairs of values that can be listed beforehand, at most one each."""
-        return {}
-
-    def given(self) -> dict[str, Any]:
-        """The parameters that are not as by default."""
-        parts = [part for part in fields(self) if part.init]  # type: ignore[arg-type]  # every kind is a dataclass
-        return {part.name: value for part in parts if (value := getattr(self, part.name)) != part.default}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
-
-    def _settle_default(self, check: Callable[[str, Any], Any]) -> None:
-        if self.default is not None:
-            validate.settle(self, default=check("default", self.default))
-
-
 @dataclass(frozen=True, repr=False)
-class Number(Field):
+class Number(Written):
     """A number, clipped to low … high and scaled to −1 … 1; with ``log`` on a logarithmic scale, for sizes such as prices."""
 
     kind = "number"
@@ -74,12 +44,18 @@ class Number(Field):
         validate.settle(self, low=low, high=high, _base=base, _span=span)
         self._settle_default(self._inside)
 
-    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        if not (type(value) in (float, int) and self.low <= value <= self.high):
-            value = self._clipped(name, number(name, value), notes)
-        if self.log:
-            return ((0, 2.0 * ((log1p(value) - self._base) / self._span) - 1.0 + GRID - GRID),)
-        return ((0, 2.0 * ((value - self._base) / self._span) - 1.0),)
+    def writer(self, name: str, start: int, scale: float) -> Writer:
+        low, high, log, base, span = self.low, self.high, self.log, self._base, self._span
+
+        def write(vector: Any, value: Any, notes: list[str]) -> None:
+            if not (type(value) in (float, int) and low <= value <= high):
+                value = self._clipped(name, number(name, value), notes)
+            if log:
+                vector[start] = (2.0 * ((log1p(value) - base) / span) - 1.0 + GRID - GRID) * scale
+            else:
+                vector[start] = (2.0 * ((value - base) / span) - 1.0) * scale
+
+        return write
 
     def _clipped(self, name: str, value: float, notes: list[str]) -> float:
         inside = min(max(value, self.low), self.high)
@@ -95,7 +71,7 @@ class Number(Field):
 
 
 @dataclass(frozen=True, repr=False)
-class Cyclic(Field):
+class Cyclic(Written):
     """A number on a circle, as sine and cosine: ``Cyclic(24)`` for the hour, ``Cyclic(7)`` for the weekday."""
 
     kind = "cyclic"
@@ -107,11 +83,17 @@ class Cyclic(Field):
         validate.settle(self, period=validate.positive("period", self.period))
         self._settle_default(number)
 
-    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        if type(value) is not float or not isfinite(value):
-            value = number(name, value)
-        angle = tau * (value % self.period / self.period)
-        return (0, (sin(angle) + GRID - GRID) * SHY), (1, (cos(angle) + GRID - GRID) * SHY)
+    def writer(self, name: str, start: int, scale: float) -> Writer:
+        period, following = self.period, start + 1
+
+        def write(vector: Any, value: Any, notes: list[str]) -> None:
+            if type(value) is not float or not isfinite(value):
+                value = number(name, value)
+            angle = tau * (value % period / period)
+            vector[start] = (sin(angle) + GRID - GRID) * SHY * scale
+            vector[following] = (cos(angle) + GRID - GRID) * SHY * scale
+
+        return write
 
 
 @dataclass(frozen=True, repr=False)

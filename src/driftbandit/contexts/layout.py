@@ -2,20 +2,15 @@
 
 import itertools
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from driftbandit.contexts.fields import Field, Pairs
+from driftbandit.contexts.field import Field, Pairs, PairsOf
 from driftbandit.contexts.values import nearest, refusal, text
 
 MOST_COLUMNS = 1_000_000
 ROOM = 1.0 - 1e-12  # for the rounding of a sum of squares
 Crosses = tuple[tuple[str, ...], ...]
-PairsOf = Callable[[str, Any, list[str]], Pairs]
-Listed = tuple[tuple[str, dict[Any, tuple[int, float]]], ...]  # of fields: from each value to its column and number
-Others = tuple[tuple[str, PairsOf, int], ...]  # as in Step
-Usual = tuple[int, float, Listed, Others]  # how many fields, the scale; plain tuples, which are unpacked faster
 
 
 class Step(NamedTuple):
@@ -42,7 +37,6 @@ class Layout(NamedTuple):
     scale: float
     steps: tuple[Step, ...]
     products: tuple[Product, ...]
-    usual: Usual | None  # without crosses
 
 
 def lay_out(fields: Mapping[str, Field], crosses: Crosses) -> Layout:
@@ -55,45 +49,22 @@ def lay_out(fields: Mapping[str, Field], crosses: Crosses) -> Layout:
     steps = [make_step(name, field, next(starts)) for name, field in fields.items()]
     products = [make_product(cross, sizes, next(starts)) for cross in crosses]
     scale = ROOM / math.sqrt(len(groups))
-    usual = None if crosses else make_usual(fields, steps, scale)
-    return Layout(column_names(fields, crosses), scale, tuple(steps), tuple(products), usual)
+    return Layout(column_names(fields, crosses), scale, tuple(steps), tuple(products))
 
 
-def make_usual(fields: Mapping[str, Field], steps: Iterable[Step], scale: float) -> Usual:
-    listed, others = [], []
-    for name, pairs_of, start, _ in steps:
-        if known := fields[name].known:
-            cells = {value: pairs[0] if pairs else (0, 0.0) for value, pairs in known.items()}
-            listed.append((name, {value: (start + place, x * scale) for value, (place, x) in cells.items()}))
-        else:
-            others.append((name, pairs_of, start))
-    return len(fields), scale, tuple(listed), tuple(others)
-
-
-def write_usual(fields: dict[str, Any], notes: Counter[str] | None, vector: Any, usual: Usual) -> bool:
-    """Write a visitor in whom nothing is unusual: False if a field is missing, unknown, or not to be taken as it is."""
-    count, scale, listed, others = usual
-    if len(fields) != count:
-        return False
-    told: list[str] = []
-    vector[0] = scale
-    try:
-        for name, cells in listed:
-            column, x = cells[fields[name]]
-            vector[column] = x
-        for name, pairs_of, start in others:
-            for place, x in pairs_of(name, fields[name], told):
-                vector[start + place] = x * scale
-    except (KeyError, TypeError, ValueError):
-        return False
-    if notes is not None and told:
-        notes.update(told)
-    return True
+def write_products(layout: Layout, groups: Mapping[int, Pairs], vector: Any) -> None:
+    scale = layout.scale
+    for start, first, rest in layout.products:
+        crossed: Iterable[tuple[int, float]] = groups[first]
+        for other, size in rest:
+            crossed = [(i * size + j, x * y) for i, x in crossed for j, y in groups[other]]
+        for place, x in crossed:
+            vector[start + place] = x * scale
 
 
 def make_step(name: str, field: Field, start: int) -> Step:
     default = None if field.default is None else field.pairs(name, field.default, [])
-    return Step(name, field.pairs, start, default)
+    return Step(name, field.pairs_of(name), start, default)
 
 
 def make_product(cross: tuple[str, ...], sizes: dict[str, int], start: int) -> Product:
