@@ -29,12 +29,21 @@ def follow(bank: Any, k: int) -> None:
 
 @kernel
 def count_block(mixing: Floats, theta: Floats, sign: float, gram: Floats, moment: Floats) -> None:
-    for i in range(len(theta)):
+    """Four rows at a time, one after the other, so that the sums are read and written a quarter as often."""
+    s, fours = len(moment), len(theta) - len(theta) % 4
+    for i in range(0, fours, 4):
+        p, q, v, w = mixing[i], mixing[i + 1], mixing[i + 2], mixing[i + 3]
+        for j in range(s):
+            target, a, b, c, d = gram[j], sign * p[j], sign * q[j], sign * v[j], sign * w[j]
+            moment[j] = moment[j] + a * theta[i] + b * theta[i + 1] + c * theta[i + 2] + d * theta[i + 3]
+            for m in range(s):
+                target[m] = target[m] + a * p[m] + b * q[m] + c * v[m] + d * w[m]
+    for i in range(fours, len(theta)):
         row = mixing[i]
-        for j in range(len(row)):
+        for j in range(s):
             target, a = gram[j], sign * row[j]
             moment[j] += a * theta[i]
-            for m in range(len(row)):
+            for m in range(s):
                 target[m] += a * row[m]
 
 
