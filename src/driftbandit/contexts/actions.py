@@ -126,11 +126,13 @@ def fill(arms: Floats, context: Floats, features: Floats, first: int, own: Ints,
     width = len(context)
     for i in range(len(features)):
         for k in range(features.shape[1]):
+            part, a = arms[i, first + k * width : first + (k + 1) * width], features[i, k]
             for j in range(width):
-                arms[i, first + k * width + j] = features[i, k] * (scale * context[j])
+                part[j] = a * (scale * context[j])
     for i in range(len(own)):
+        part = arms[i, own[i] : own[i] + width]
         for j in range(width):
-            arms[i, own[i] + j] = scale * context[j]
+            part[j] = scale * context[j]
 
 
 @dataclass(frozen=True)
