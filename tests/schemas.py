@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from driftbandit.contexts.context import Context
-from driftbandit.contexts.fields import Category, Cyclic, Field, Flag, Hashed, Number
+from driftbandit.contexts.field import Field
+from driftbandit.contexts.fields import Category, Cyclic, Flag, Hashed, Number
 
 NAMES = st.text("abcdefgh_ü", min_size=1, max_size=6)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -134,6 +134,8 @@ def test_mistakes_are_named_and_change_nothing() -> None:
         (lambda: chooser.select(visitor, exclude="red"), "must be a list of actions"),
         (lambda: chooser.update(choice, math.nan), "reward"),
         (lambda: chooser.update("red", 1.0), "choice must be what select returned"),  # type: ignore[arg-type]
+        (lambda: chooser.learn(0, "red", choice.context[:2], 1.0), r"context must have 4 entries, got shape \(2,\)"),
+        (lambda: chooser.opinions(np.full(4, np.nan, np.float32)), "context must be finite"),
         (lambda: chooser.add("red"), "action 'red' is defined twice"),
         (lambda: chooser.remove("blue"), "unknown action 'blue'"),
     ):
@@ -150,10 +152,23 @@ def test_mistakes_are_named_and_change_nothing() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             Chooser(StaticUCB, actions, VISITOR)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="context must be a Context or Transformed, got"):
+        Chooser(StaticUCB, ["red"], {"device": 3})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="needs actions with features"):
         Chooser(StaticUCB, ["red"], VISITOR, model="shared")
     with pytest.raises(ValueError, match="model must be one of 'disjoint', 'shared', 'hybrid', got 'both'"):
         Chooser(StaticUCB, ["red"], VISITOR, model="both")
+
+
+@pytest.mark.parametrize("make", [list, np.float32, lambda context: np.repeat(context, 2)[::2]])
+def test_an_encoded_context_may_be_any_array(make: Any) -> None:
+    chooser, twin = (Chooser(StaticUCB, ["red", "green"], VISITOR, noise=0.1) for _ in range(2))
+    context = np.array([0.5, 0.0, 0.5, 0.25])  # exact in float32
+    for each, given in ((chooser, make(context)), (twin, context)):
+        each.select({"device": "phone", "basket": 1.0})
+        each.learn(0, "green", given, 1.0)
+    assert chooser.policy.digest() == twin.policy.digest()
+    assert chooser.opinions(make(context)) == twin.opinions(context)
 
 
 @pytest.mark.parametrize("model", ["disjoint", "hybrid"])

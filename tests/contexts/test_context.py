@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,15 @@ def test_no_visitor_is_longer_than_one(visit: tuple[Context, dict[str, Any]]) ->
     filled = np.zeros(context.dim)
     filled[places] = values
     assert filled.tobytes() == vector.tobytes()
+
+
+@given(visits())
+def test_the_quick_way_is_the_careful_way(visit: tuple[Context, dict[str, Any]]) -> None:
+    context, visitor = visit
+    quick, careful = Counter[str](), Counter[str]()
+    vector = context.encode(visitor, quick)
+    assert vector.tobytes() == context.encode(MappingProxyType(visitor), careful).tobytes()  # what is no dict goes carefully
+    assert quick == careful
 
 
 @given(visits(), st.randoms(use_true_random=False))

@@ -1,17 +1,18 @@
 """Actions by name, and how one of them in a context becomes an arm: parameters of its own, shared ones, or both."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core import validate
+from driftbandit.core.compile import bind, kernel
 from driftbandit.core.types import Floats, Ints
 
 MODELS = ("disjoint", "shared", "hybrid")
 PLAIN = np.ones(1)  # the features of an action that has none
-HALF = np.sqrt(0.5)  # so that an arm of two parts is at most of length 1
+HALF = float(np.sqrt(0.5))  # so that an arm of two parts is at most of length 1
 
 
 @dataclass
@@ -113,13 +114,25 @@ class Actions:
 
 
 class Offer(NamedTuple):
-    """Some actions, and where their arms differ from 0, in an array of arms that is seen as rows as wide as the context."""
+    """Some actions, and how a context becomes their arms: a plain array of the right length, which is not checked."""
 
     names: tuple[str, ...]
-    shape: tuple[int, int]
-    rows: Ints  # that hold the context
-    features: Floats | None  # (n, features, 1), if the context is multiplied by them
-    places: Floats  # (n,): the numbers of their blocks
+    arms: Callable[[Floats], Floats]
+
+
+@kernel
+def fill(arms: Floats, context: Floats, features: Floats, first: int, own: Ints, scale: float) -> None:
+    """Write a context into blank arms: times the features from column ``first`` on, and where each has it as its own."""
+    width = len(context)
+    for i in range(len(features)):
+        for k in range(features.shape[1]):
+            part, a = arms[i, first + k * width : first + (k + 1) * width], features[i, k]
+            for j in range(width):
+                part[j] = a * (scale * context[j])
+    for i in range(len(own)):
+        part = arms[i, own[i] : own[i] + width]
+        for j in range(width):
+            part[j] = scale * context[j]
 
 
 @dataclass(frozen=True)
@@ -149,42 +162,22 @@ class ArmLayout:
     def dim(self) -> int:
         return self.shared + self.places * self.own
 
-    def offer(self, names: tuple[str, ...], actions: Actions) -> Offer:
-        """What does not change from one context to the next."""
-        width, n = len(self.context), len(names)
-        holds = np.zeros((n, self.dim // width), bool)
-        if self.own:
-            holds[range(n), [self.shared // width + actions.names[name] for name in names]] = True
-        features = None
-        if self.shared and actions.features:
-            features = np.array([actions.features[name] for name in names])[:, :, None]
-        elif self.shared:
-            holds[:, 0] = True
-        places = np.array([actions.names[name] for name in names], float)
-        return Offer(names, (n, self.dim), np.flatnonzero(holds), features, places)
+    def offer(self, names: tuple[str, ...], actions: Actions, in_blocks: bool) -> Offer:
+        """For a policy that takes all columns, or the number of a block, the shared columns and the action's own."""
+        places = np.array([actions.names[name] for name in names])
+        features = np.array([actions.features.get(name, PLAIN)[: self.shared] for name in names])
+        first, scale = int(in_blocks), HALF if self.model == "hybrid" else 1.0
+        blank = np.zeros((len(names), first + self.shared + self.own if in_blocks else self.dim))
+        blank[:, :first] = places[:, None]
+        own = first + self.shared + (0 if in_blocks else self.own) * places[: len(names) if self.own else 0]
+        write = bind(fill, blank, blank[0], features, first, own, scale)
 
-    def arms(self, offer: Offer, context: Floats) -> Floats:
-        """One row for each action on offer."""
-        if self.model == "hybrid":
-            context = HALF * context
-        arms = np.zeros(offer.shape)
-        arms.reshape(-1, len(context))[offer.rows] = context
-        if offer.features is not None:
-            arms[:, : self.shared] = (offer.features * context).reshape(len(arms), -1)
-        return arms
+        def arms(context: Floats) -> Floats:
+            made = blank.copy()
+            write(made, context, features, first, own, scale)
+            return made
 
-    def rows(self, offer: Offer, context: Floats) -> Floats:
-        """The same for a policy that plays blocks: the number of a block, the shared columns, the action's own."""
-        if self.model == "hybrid":
-            context = HALF * context
-        rows = np.empty((len(offer.places), 1 + self.shared + self.own))
-        rows[:, 0] = offer.places
-        rows[:, 1 + self.shared :] = context
-        if offer.features is not None:
-            rows[:, 1 : 1 + self.shared] = (offer.features * context).reshape(len(rows), -1)
-        elif self.shared:
-            rows[:, 1 : 1 + self.shared] = context
-        return rows
+        return Offer(names, arms)
 
     def used_by(self, place: int) -> list[int]:
         """The columns of an action: the shared ones, and its own."""

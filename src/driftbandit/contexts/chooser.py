@@ -13,10 +13,12 @@ from driftbandit.contexts.actions import Actions, ArmLayout, Offer
 from driftbandit.contexts.choice import ActionRecord, Choice, ChooserStatus, Opinion
 from driftbandit.contexts.context import Context
 from driftbandit.contexts.transformed import Transformed
+from driftbandit.core import validate
 from driftbandit.core.types import Floats
 from driftbandit.policies._base import saved
 from driftbandit.policies._base.outlook import Outlook
 from driftbandit.policies._base.policy import Policy
+from driftbandit.policies._base.scratch import is_plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,6 +61,8 @@ class Chooser:
         **settings: Any,
     ) -> None:
         self.context = Context({}) if context is None else context
+        if not isinstance(self.context, Context | Transformed):
+            raise ValueError(f"context must be a Context or Transformed, got {context!r}: declare one with Context({{...}})")
         self.actions = Actions.of(actions, places)
         if model == "shared" and not self.actions.features:
             raise ValueError(
@@ -73,45 +77,50 @@ class Chooser:
             raise ValueError(f"{type(self.policy).__name__} plays one fixed set of arms, and here they change with the context")
         self._in_blocks = getattr(self.policy, "blocks", 1) > 1
         self.out_of_range: Counter[str] = Counter()
-        self._chosen: Counter[str] = Counter()
-        self._rewarded: Counter[str] = Counter()
+        self._chosen: dict[str, int] = {}  # a Counter takes twice as long to count
+        self._rewarded: dict[str, int] = {}
         self._total: dict[str, float] = {}
         self._notes: Counter[str] = Counter()  # of one visitor; empty between rounds
         self._offer: Offer | None = None  # the last one, which is mostly the next one too
+        self._singly: dict[str, Offer] = {}  # of actions whose rewards were learnt from outside
 
     def select(self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = NOBODY) -> Choice:
         """Choose an action for a visitor; some may be excluded in this round."""
         offered = self.actions.active if exclude is NOBODY else self.actions.offered(exclude)
         notes = self._notes
         try:
-            context = self.context.encode({} if fields is None else fields, notes=notes)
+            context = self.context.encode({} if fields is None else fields, notes)
             decision = self.policy.select(self._arms(offered, context))
             if notes:
                 self.out_of_range.update(notes)
         finally:
             notes.clear()
-        assert decision.index is not None
-        action = offered[decision.index]
-        self._chosen[action] += 1
+        assert decision._index is not None
+        action, chosen = offered[decision._index], self._chosen
+        chosen[action] = chosen.get(action, 0) + 1
         return Choice(action, decision, context, self)
 
     def update(self, choice: Choice, reward: float) -> None:
         """Learn the reward of a choice: once, now or much later, in any order."""
         if not isinstance(choice, Choice):
             raise ValueError(f"choice must be what select returned, got {choice!r}")
-        action = choice.action
-        self.policy.update(choice.decision, reward)
-        self._rewarded[action] += 1
-        self._total[action] = self._total.get(action, 0.0) + float(reward)
+        self.policy.update(choice._decision, reward)
+        self._count(choice._action, reward)
 
     def learn(self, round: int, action: str, context: Floats, reward: float, *, own: bool = True) -> None:
         """As ``Policy.learn``: the reward of an action that was shown in an encoded context, whoever chose it."""
         if action not in self.actions.names:
             raise ValueError(f"unknown action {action!r}: the actions are {', '.join(map(repr, self.actions.names))}")
-        arm = self._filled(self.layout.offer((action,), self.actions), context)[0]
+        if action not in self._singly:
+            self._singly[action] = self.layout.offer((action,), self.actions, self._in_blocks)
+        arm = self._singly[action].arms(self._as_context(context))[0]
         self.policy.learn(round, arm, reward, own=own)
-        self._rewarded[action] += 1
-        self._total[action] = self._total.get(action, 0.0) + float(reward)
+        self._count(action, reward)
+
+    def _count(self, action: str, reward: float) -> None:
+        rewarded, total = self._rewarded, self._total
+        rewarded[action] = rewarded.get(action, 0) + 1
+        total[action] = total.get(action, 0.0) + float(reward)
 
     def add(self, action: str, features: Any = None) -> None:
         """Offer a new action, or one again that was removed."""
@@ -128,7 +137,7 @@ class Chooser:
         """
         outlook = self.policy.outlook() if outlook is None else outlook
         active, names, theta = self.actions.active, self.columns, outlook.theta
-        arms = self._arms(active, context)
+        arms = self._arms(active, self._as_context(context))
         means, widths = outlook.appraise(arms)
         columns = [list(range(self.layout.dim))] * len(active)
         if self._in_blocks:
@@ -149,9 +158,9 @@ class Chooser:
         offered = set(self.actions.active)
         records = {
             name: ActionRecord(
-                self._chosen[name],
-                self._rewarded[name],
-                self._total[name] / self._rewarded[name] if self._rewarded[name] else math.nan,
+                self._chosen.get(name, 0),
+                self._rewarded.get(name, 0),
+                self._total[name] / self._rewarded[name] if self._rewarded.get(name) else math.nan,
                 name in offered,
             )
             for name in self.actions.names
@@ -161,7 +170,7 @@ class Chooser:
         return ChooserStatus(records, dict(self.out_of_range), theta, own)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_offer": None}
+        return {**self.__dict__, "_offer": None, "_singly": {}}
 
     def save(self, path: str | Path) -> None:
         """Write one file of data from which ``load`` makes a chooser that goes on exactly as this one would."""
@@ -237,8 +246,12 @@ class Chooser:
     def _arms(self, offered: tuple[str, ...], context: Floats) -> Floats:
         offer = self._offer
         if offer is None or offer.names != offered:
-            self._offer = offer = self.layout.offer(offered, self.actions)
-        return self._filled(offer, context)
+            self._offer = offer = self.layout.offer(offered, self.actions, self._in_blocks)
+        return offer.arms(context)
 
-    def _filled(self, offer: Offer, context: Floats) -> Floats:
-        return self.layout.rows(offer, context) if self._in_blocks else self.layout.arms(offer, context)
+    def _as_context(self, context: Floats) -> Floats:
+        """One that comes from outside."""
+        plain = context if isinstance(context, np.ndarray) and is_plain(context) else validate.array("context", context, 1)
+        if plain.shape != (len(self.layout.context),):
+            raise ValueError(f"context must have {len(self.layout.context)} entries, got shape {plain.shape}")
+        return plain

@@ -1,23 +1,22 @@
 """A declared context: a visitor's fields by name → a vector whose length no visitor can bring above 1."""
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
+from numpy import zeros  # found sooner than np.zeros
 
 from driftbandit.contexts import data
-from driftbandit.contexts.fields import Field, Pairs
-from driftbandit.contexts.layout import Layout, checked_crosses, checked_fields, lay_out
+from driftbandit.contexts.field import Field, Pairs
+from driftbandit.contexts.layout import Layout, checked_crosses, checked_fields, lay_out, write_products
+from driftbandit.contexts.usual import Quick, quick_writer
 from driftbandit.contexts.values import nearest, refusal, shown
 from driftbandit.core import validate
 from driftbandit.core.types import Floats, Ints
-
-ROOM = 1.0 - 1e-12  # for the rounding of a sum of squares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,16 +39,15 @@ class Context:
     extra: str = "refuse"
     columns: tuple[str, ...] = field(init=False)
     _layout: Layout = field(init=False)
-    _scale: float = field(init=False)
+    _quick: Quick = field(init=False)
 
     def __post_init__(self) -> None:
         fields = checked_fields(self.fields)
         crosses = checked_crosses(self.crosses, fields)
         extra = validate.choice("extra", self.extra, ["refuse", "ignore"])
         layout = lay_out(fields, crosses)
-        scale = ROOM / math.sqrt(layout.groups)
         validate.settle(self, fields=MappingProxyType(fields), crosses=crosses, extra=extra)
-        validate.settle(self, columns=layout.columns, _layout=layout, _scale=scale)
+        validate.settle(self, columns=layout.columns, _layout=layout, _quick=quick_writer(fields, layout))
 
     @property
     def dim(self) -> int:
@@ -57,8 +55,10 @@ class Context:
 
     def encode(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> Floats:
         """The vector. ``notes`` counts what was bent: "basket clipped", "country unknown", "hour missing"."""
-        vector = np.zeros(len(self.columns))
-        self._write(fields, notes, vector.data)  # a third of the price of writing through NumPy
+        vector = zeros(len(self.columns))
+        cells = vector.data  # a third of the price of writing through NumPy
+        if type(fields) is not dict or not self._quick(fields, notes, cells):
+            self._write(fields, notes, cells)
         return vector
 
     def encode_sparse(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> tuple[Ints, Floats]:
@@ -71,23 +71,18 @@ class Context:
         """Column by column, in rising order, into all that takes ``vector[column] = value``."""
         if type(fields) is not dict and not isinstance(fields, Mapping):
             raise refusal("the fields of a visitor", "a mapping from name to value", fields, "pass a dictionary")
-        vector[0] = scale = self._scale
+        vector[0] = scale = self._layout.scale
         told: list[str] = []
-        groups: list[Pairs] = []
+        groups: dict[int, Pairs] = {}
         for name, pairs_of, start, default in self._layout.steps:
             value = fields.get(name)
             pairs = self._missing(fields, name, default, told) if value is None else pairs_of(name, value, told)
-            groups.append(pairs)
+            groups[len(groups)] = pairs
             for place, x in pairs:
                 vector[start + place] = x * scale
         if told or len(fields) != len(groups):
             self._refuse_unknown(fields)
-        for start, first, rest in self._layout.products:
-            crossed: Sequence[tuple[int, float]] = groups[first]
-            for other, size in rest:
-                crossed = [(i * size + j, x * y) for i, x in crossed for j, y in groups[other]]
-            for place, x in crossed:
-                vector[start + place] = x * scale
+        write_products(self._layout, groups, vector)
         if notes is not None and told:  # only now, when nothing can be refused any more
             notes.update(told)
 

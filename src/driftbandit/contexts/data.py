@@ -20,7 +20,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from driftbandit.contexts.fields import Category, Cyclic, Field, Flag, Hashed, Number
+from driftbandit.contexts.field import Field
+from driftbandit.contexts.fields import Category, Cyclic, Flag, Hashed, Number
 from driftbandit.contexts.values import nearest, refusal
 
 VERSION = 1

@@ -1,16 +1,15 @@
 """Kinds of fields: each turns a value into a few (place, value) pairs of length at most 1, and notes what it bends."""
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, ClassVar
+from math import cos, isfinite, log1p, sin, tau
+from typing import Any
 
+from driftbandit.contexts.field import Field, Pairs, Writer, Written
 from driftbandit.contexts.values import Level, as_text, is_level_like, level, levels, number, refusal, shown, text
 from driftbandit.core import validate
 
-Pairs = tuple[tuple[int, float], ...]
 NO: Pairs = ()
 YES: Pairs = ((0, 1.0),)
 FLAGS = {False: NO, True: YES}  # and so 0 and 1, and NumPy's own
@@ -20,32 +19,8 @@ LEAST_BEND = 1e-3  # a logarithm that spans less is a straight line
 MOST_BUCKETS = 1_000_000
 
 
-class Field(ABC):
-    """One field of a context. ``default`` stands in for a missing value; without one, a missing value is an error."""
-
-    kind: ClassVar[str]
-    labels: tuple[str, ...]  # what follows the field's name in the name of each of its columns
-    default: Any
-
-    @abstractmethod
-    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        """The places among its own columns that may not be 0, and what stands there."""
-
-    def given(self) -> dict[str, Any]:
-        """The parameters that are not as by default."""
-        parts = [part for part in fields(self) if part.init]  # type: ignore[arg-type]  # every kind is a dataclass
-        return {part.name: value for part in parts if (value := getattr(self, part.name)) != part.default}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
-
-    def _settle_default(self, check: Callable[[str, Any], Any]) -> None:
-        if self.default is not None:
-            validate.settle(self, default=check("default", self.default))
-
-
 @dataclass(frozen=True, repr=False)
-class Number(Field):
+class Number(Written):
     """A number, clipped to low … high and scaled to −1 … 1; with ``log`` on a logarithmic scale, for sizes such as prices."""
 
     kind = "number"
@@ -63,18 +38,24 @@ class Number(Field):
             raise ValueError(f"low must be less than high, got low = {low:g} and high = {high:g}")
         if log and low < 0:
             raise ValueError(f"low must not be negative where log=True, got {low:g}: leave log out, or shift the numbers")
-        base, span = (math.log1p(low), math.log1p(high) - math.log1p(low)) if log else (low, high - low)
+        base, span = (log1p(low), log1p(high) - log1p(low)) if log else (low, high - low)
         if log and span < LEAST_BEND:
             raise ValueError(f"log=True bends nothing between {low:g} and {high:g}: leave it out, or use a smaller unit")
         validate.settle(self, low=low, high=high, _base=base, _span=span)
         self._settle_default(self._inside)
 
-    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        if not (type(value) in (float, int) and self.low <= value <= self.high):
-            value = self._clipped(name, number(name, value), notes)
-        if self.log:
-            return ((0, 2.0 * ((math.log1p(value) - self._base) / self._span) - 1.0 + GRID - GRID),)
-        return ((0, 2.0 * ((value - self._base) / self._span) - 1.0),)
+    def writer(self, name: str, start: int, scale: float) -> Writer:
+        low, high, log, base, span = self.low, self.high, self.log, self._base, self._span
+
+        def write(vector: Any, value: Any, notes: list[str]) -> None:
+            if not (type(value) in (float, int) and low <= value <= high):
+                value = self._clipped(name, number(name, value), notes)
+            if log:
+                vector[start] = (2.0 * ((log1p(value) - base) / span) - 1.0 + GRID - GRID) * scale
+            else:
+                vector[start] = (2.0 * ((value - base) / span) - 1.0) * scale
+
+        return write
 
     def _clipped(self, name: str, value: float, notes: list[str]) -> float:
         inside = min(max(value, self.low), self.high)
@@ -90,7 +71,7 @@ class Number(Field):
 
 
 @dataclass(frozen=True, repr=False)
-class Cyclic(Field):
+class Cyclic(Written):
     """A number on a circle, as sine and cosine: ``Cyclic(24)`` for the hour, ``Cyclic(7)`` for the weekday."""
 
     kind = "cyclic"
@@ -102,11 +83,17 @@ class Cyclic(Field):
         validate.settle(self, period=validate.positive("period", self.period))
         self._settle_default(number)
 
-    def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        if type(value) is not float or not math.isfinite(value):
-            value = number(name, value)
-        angle = math.tau * (value % self.period / self.period)
-        return (0, (math.sin(angle) + GRID - GRID) * SHY), (1, (math.cos(angle) + GRID - GRID) * SHY)
+    def writer(self, name: str, start: int, scale: float) -> Writer:
+        period, following = self.period, start + 1
+
+        def write(vector: Any, value: Any, notes: list[str]) -> None:
+            if type(value) is not float or not isfinite(value):
+                value = number(name, value)
+            angle = tau * (value % period / period)
+            vector[start] = (sin(angle) + GRID - GRID) * SHY * scale
+            vector[following] = (cos(angle) + GRID - GRID) * SHY * scale
+
+        return write
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,6 +122,10 @@ class Category(Field):
             return self._unknown(name, value, notes)
         except TypeError:
             raise refusal(name, "text or a whole number", value, "pass one value that can be looked up") from None
+
+    @property
+    def known(self) -> Mapping[Any, Pairs]:
+        return self._places
 
     def _unknown(self, name: str, value: Any, notes: list[str]) -> Pairs:
         example = next(iter(self._places))
@@ -167,6 +158,10 @@ class Flag(Field):
             return FLAGS[value]
         except (KeyError, TypeError):
             raise refusal(name, "true or false, or 1 or 0", value, "convert it first, or declare a Category") from None
+
+    @property
+    def known(self) -> Mapping[Any, Pairs]:
+        return FLAGS
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,13 +2,14 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from driftbandit.contexts.fields import Field, Pairs
+from driftbandit.contexts.field import Field, Pairs, PairsOf
 from driftbandit.contexts.values import nearest, refusal, text
 
 MOST_COLUMNS = 1_000_000
+ROOM = 1.0 - 1e-12  # for the rounding of a sum of squares
 Crosses = tuple[tuple[str, ...], ...]
 
 
@@ -16,7 +17,7 @@ class Step(NamedTuple):
     """One field, ready to encode."""
 
     name: str
-    pairs: Callable[[str, Any, list[str]], Pairs]
+    pairs: PairsOf
     start: int  # its first column
     default: Pairs | None
 
@@ -33,7 +34,7 @@ class Layout(NamedTuple):
     """What the encoding of a visitor walks along."""
 
     columns: tuple[str, ...]
-    groups: int
+    scale: float
     steps: tuple[Step, ...]
     products: tuple[Product, ...]
 
@@ -47,12 +48,23 @@ def lay_out(fields: Mapping[str, Field], crosses: Crosses) -> Layout:
     starts = itertools.accumulate(groups)
     steps = [make_step(name, field, next(starts)) for name, field in fields.items()]
     products = [make_product(cross, sizes, next(starts)) for cross in crosses]
-    return Layout(column_names(fields, crosses), len(groups), tuple(steps), tuple(products))
+    scale = ROOM / math.sqrt(len(groups))
+    return Layout(column_names(fields, crosses), scale, tuple(steps), tuple(products))
+
+
+def write_products(layout: Layout, groups: Mapping[int, Pairs], vector: Any) -> None:
+    scale = layout.scale
+    for start, first, rest in layout.products:
+        crossed: Iterable[tuple[int, float]] = groups[first]
+        for other, size in rest:
+            crossed = [(i * size + j, x * y) for i, x in crossed for j, y in groups[other]]
+        for place, x in crossed:
+            vector[start + place] = x * scale
 
 
 def make_step(name: str, field: Field, start: int) -> Step:
     default = None if field.default is None else field.pairs(name, field.default, [])
-    return Step(name, field.pairs, start, default)
+    return Step(name, field.pairs_of(name), start, default)
 
 
 def make_product(cross: tuple[str, ...], sizes: dict[str, int], start: int) -> Product:

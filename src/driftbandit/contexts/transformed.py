@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftbandit.contexts.context import ROOM
 from driftbandit.contexts.data import fingerprint
+from driftbandit.contexts.layout import ROOM
 from driftbandit.contexts.values import nearest, refusal, shown, text
 from driftbandit.core import validate
 from driftbandit.core.types import Floats, Ints

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import add_rows
+from driftbandit.core.linalg import add_rows, aligned
 from driftbandit.core.ridge import (
     CANCELS,
     GAIN,
@@ -69,10 +69,10 @@ def new_estimate(dim: int, blocks: int, shared: int, penalty: float) -> "Ridge |
     width = (dim - shared) // blocks
     made = Blocks(
         penalty,
-        np.zeros((blocks, 2, width, width)),
-        np.zeros((blocks, 3, width)),
+        aligned(blocks, 2, width, width),
+        aligned(blocks, 3, width),
         np.zeros((blocks, 2), np.int64),
-        np.zeros((blocks, width, shared)),
+        aligned(blocks, width, shared),
         new_ridge(shared, penalty),
         np.zeros(1),
         np.zeros((0, 0)),
@@ -169,8 +169,10 @@ def learn_row(blocks: Blocks, row: Floats, r: float, weight: float, counts: bool
             if len(blocks.gram) > 0:
                 sum_up(blocks, k, lighter, rest)
             mix(blocks, k, lighter)
+            known = blocks.known[0]  # in a register: the array might be the row, for all the compiler knows
             for j in range(s):
-                blocks.known[0] += weight * row[1 + j] * row[1 + j]
+                known += weight * row[1 + j] * row[1 + j]
+            blocks.known[0] = known
         ridge = Ridge(blocks.penalty, matrix, vector, columns, blocks.score, tally)
         divisor = correct(ridge, x, r, weight, predicted, wide)
         if not counts:

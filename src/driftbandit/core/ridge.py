@@ -10,7 +10,7 @@ import numpy as np
 
 from driftbandit.core.choice import appraise, appraise_few
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import add_rows, invert, times, turn
+from driftbandit.core.linalg import add_rows, aligned, invert, times, turn
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import (
     absorb,
@@ -65,8 +65,8 @@ def radius(law: Confidence, observations: float) -> float:
 def new_ridge(dim: int, penalty: float) -> Ridge:
     ridge = Ridge(
         penalty,
-        np.zeros((2, dim, dim)),
-        np.zeros((3, dim)),
+        aligned(2, dim, dim),
+        aligned(3, dim),
         np.zeros((dim, 0)),
         np.zeros((3, 0)),
         np.zeros(2, np.int64),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from driftbandit.core import validate
@@ -14,6 +14,7 @@ from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.ridge import Ridge, keep_arms
 from driftbandit.core.types import Floats
+from driftbandit.core.validate import LARGEST
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
 from driftbandit.policies._base.leaves import twin
 from driftbandit.policies._base.outlook import Outlook
@@ -125,7 +126,7 @@ class Policy(Shown, Taught, ABC):
                     self._meet(arms)
                 index = self._decide_kept(self.state, t, self._luck, place)
                 arm = self._rows[index]
-            elif arms.__class__ is np.ndarray or not isinstance(arms, CONVEX):
+            elif arms.__class__ is ndarray or not isinstance(arms, CONVEX):
                 index, arm = self._select_rows(t, place, arms)
             else:
                 index, arm = None, self._select_convex(t, place, arms)
@@ -140,7 +141,7 @@ class Policy(Shown, Taught, ABC):
 
     def update(self, decision: Decision, reward: float) -> None:
         """Learn the reward of a decision: once, now or much later, in any order."""
-        if not (isinstance(reward, float) and -validate.LARGEST <= reward <= validate.LARGEST):
+        if not (isinstance(reward, float) and -LARGEST <= reward <= LARGEST):
             reward = validate.reward(reward)
         if self._busy:
             raise RuntimeError(ALONE)

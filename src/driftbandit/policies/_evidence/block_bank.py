@@ -19,6 +19,7 @@ from driftbandit.core.blocks import (
     learn_row,
 )
 from driftbandit.core.compile import kernel
+from driftbandit.core.linalg import aligned
 from driftbandit.core.ridge import METRIC, STEPS, B, Ridge, V
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import LAPSE, PENALTY, SETTLE, Bank, copy_ridge, new_bank
@@ -80,7 +81,9 @@ def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int]
         "decided": (ring,),
         "newest": (ring,),
     }
-    arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
+    arrays = {name: aligned(*shape) for name, shape in shapes.items()}
+    for array in arrays.values():
+        array[...] = 0.0
     arrays |= {name: np.zeros(shape, np.int64) for name, shape in counts.items()}
     return BlockBank(**{**plain._asdict(), "features": dim, **arrays, "left": np.ones(estimators)})
 
