@@ -12,16 +12,21 @@ from driftbandit import (
     AdaptiveUCB,
     Ball,
     DetectUCB,
+    DiscountedTS,
     FixedArms,
+    LightWeightUCB,
     OracleRestartUCB,
     Policy,
     RestartUCB,
     StaticUCB,
+    WeightUCB,
     WindowUCB,
 )
 from driftbandit.core.blocks import appraise_row, new_estimate
-from driftbandit.core.ridge import METRIC, V
+from driftbandit.core.ridge import METRIC, THETA, V
 from driftbandit.core.types import Floats
+from driftbandit.core.verbs import theta_of
+from driftbandit.policies._base.drawn_blocks import draw
 from driftbandit.policies._evidence.archive import new_archive
 from driftbandit.policies._evidence.bank import LEARNT
 from driftbandit.policies._evidence.block_bank import FAINT, new_block_bank
@@ -74,7 +79,13 @@ def side_by_side(one: Policy, other: Policy, shape: Any, sparse: bool = False, u
     return differ
 
 
-CONFIDENT = [(StaticUCB, {}), (RestartUCB, {"period": 150}), (OracleRestartUCB, {"change_points": [T // 2]})]
+CONFIDENT = [
+    (StaticUCB, {}),
+    (RestartUCB, {"period": 150}),
+    (OracleRestartUCB, {"change_points": [T // 2]}),
+    (LightWeightUCB, {"discount": 0.98}),
+    (WeightUCB, {"discount": 0.98}),
+]
 
 
 @SHARED
@@ -89,6 +100,59 @@ def test_choices_are_those_of_the_dense_encoding(kind: Any, settings: dict[str, 
     assert mine.radius == pytest.approx(yours.radius, rel=1e-14)
     rows = visits(7, 1, shared)[0]
     np.testing.assert_allclose(one.appraise(rows), other.appraise(dense(rows)), atol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_draw_is_that_of_the_dense_encoding(sparse: bool) -> None:
+    one, other = (DiscountedTS(B * W, discount=0.98, noise=0.3, **more) for more in ({"blocks": B}, {}))
+    assert side_by_side(one, other, dense, sparse) == 0
+    np.testing.assert_allclose(one.theta(), other.theta(), atol=1e-12)
+    np.testing.assert_allclose(one.estimate().metric, other.estimate().metric, atol=1e-12)
+
+
+def test_where_blocks_share_features_a_draw_has_the_law_of_the_dense_encoding() -> None:
+    """θ̃ = θ̂ + a·root·z: the root is not the dense one, but root·rootᵀ is, and so is θ̂."""
+    shared = 2
+    dim = shared + B * W
+    one, other = (DiscountedTS(dim, discount=0.98, noise=0.3, **more) for more in ({"blocks": B, "shared": shared}, {}))
+    rng = np.random.default_rng(0)
+    for rows in visits(1, 200, shared):
+        mine, yours = one.select(rows), other.select(dense(rows))
+        reward = float(rng.standard_normal())
+        one.learn(mine.round, mine.arm, reward)
+        other.learn(yours.round, dense(mine.arm[None])[0], reward)
+    mine, yours = one.outlook().state, other.outlook().state
+    played, base, root = mine.ridge, mine.base.ridge, mine.root
+    np.testing.assert_allclose(theta_of(base), yours.base.ridge.vector[THETA], atol=1e-12)
+    drawn = []
+    for z in np.eye(dim):
+        draw(played, base, root, z, 0.3)
+        drawn.append(theta_of(played) - theta_of(base))
+    metric = other.estimate().metric
+    np.testing.assert_allclose(np.transpose(drawn) @ drawn, 0.09 * metric, atol=1e-12)
+    np.testing.assert_allclose(one.estimate().metric, metric, atol=1e-12)
+    assert not np.allclose(one.theta(), other.theta())
+
+
+@SHARED
+@pytest.mark.parametrize("kind", [LightWeightUCB, WeightUCB, DiscountedTS])
+def test_a_reward_that_comes_late_weighs_its_age_in_blocks_too(kind: Any, shared: int) -> None:
+    dim = shared + B * W
+    one, other = (kind(dim, discount=0.9, **more) for more in ({"blocks": B, "shared": shared}, {}))
+    waiting = []
+    for t, rows in enumerate(visits(1, 60, shared)):
+        mine = one.select(rows)
+        other.select(dense(rows))
+        waiting.append(mine)
+        if t % 7 == 6:
+            for late in reversed(waiting):
+                reward = float(late.arm[1])
+                one.update(late, reward)
+                other.learn(late.round, dense(late.arm[None])[0], reward)
+            waiting = []
+    np.testing.assert_allclose(one.estimate().metric, other.estimate().metric, atol=1e-12)
+    if kind is not DiscountedTS or not shared:
+        np.testing.assert_allclose(one.theta(), other.theta(), atol=1e-12)
 
 
 @SHARED
@@ -137,18 +201,23 @@ def test_what_is_faint_is_scaled_anew_and_stays_solved(shared: int) -> None:
     np.testing.assert_allclose(product, np.tile(np.eye(W), (*product.shape[:2], 1, 1)), atol=1e-6)
 
 
+FADING = {"discount": 0.95}
+LASTING = [(StaticUCB, {}), (AdaptiveUCB, {}), (LightWeightUCB, FADING), (WeightUCB, FADING), (DiscountedTS, FADING)]
+
+
 @SHARED
-@pytest.mark.parametrize("kind", [StaticUCB, AdaptiveUCB])
-def test_it_goes_on_after_a_file_a_pickle_and_a_copy(kind: Any, shared: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "settings"), LASTING)
+def test_it_goes_on_after_a_file_a_pickle_and_a_copy(kind: Any, settings: dict[str, Any], shared: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    policy = kind(shared + B * W, blocks=B, shared=shared)
+    policy = kind(shared + B * W, blocks=B, shared=shared, **settings)
     for rows in visits(3, 200, shared):
         policy.update(policy.select(rows), float(rng.standard_normal()))
     waiting = policy.select(visits(4, 1, shared)[0])
     policy.save(tmp_path / "policy")
-    twins = [type(policy).load(tmp_path / "policy"), pickle.loads(pickle.dumps(policy))]
+    twins = [type(policy).load(tmp_path / "policy"), pickle.loads(pickle.dumps(policy)), kind.from_bytes(policy.to_bytes())]
     for twin in twins:
         assert twin == policy
+        assert twin.digest() == policy.digest()
         twin.update(waiting, 1.0)
     policy.update(waiting, 1.0)
     for rows in visits(5, 50, shared):
@@ -178,6 +247,26 @@ def test_a_state_that_plays_an_estimator_it_has_not_is_refused() -> None:
     policy = AdaptiveUCB(B * W, blocks=B)
     policy.state.ridge.which[0] = 99
     with pytest.raises(ValueError, match="the numbers of estimators that are played must lie between 0 and 8, got 99"):
+        policy._check_state()
+
+
+@pytest.mark.parametrize("kind", [LightWeightUCB, WeightUCB, DiscountedTS])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda faded: faded.cross.__setitem__((0, 0, 0), 50.0), "V is not positive semidefinite"),
+        (lambda faded: faded.blocks.matrix.__setitem__((1, V, 0, 1), 5.0), "V is not symmetric"),
+        (lambda faded: faded.blocks.shared.matrix.__setitem__((V, 0, 0), 1e9), "the trace of V must lie between"),
+    ],
+)
+def test_sums_that_no_rounds_can_have_led_to_are_refused(kind: Any, change: Any, message: str) -> None:
+    policy = kind(2 + B * W, blocks=B, shared=2, discount=0.95)
+    for rows in visits(3, 50, 2):
+        policy.update(policy.select(rows), 0.5)
+    policy._check_state()
+    ridge = policy.state.base.ridge if kind is DiscountedTS else policy.state.ridge
+    change(ridge if kind is LightWeightUCB else ridge.faded)
+    with pytest.raises(ValueError, match=message):
         policy._check_state()
 
 
