@@ -15,6 +15,7 @@ from driftbandit import (
     DiscountedTS,
     FixedArms,
     LightWeightUCB,
+    Master,
     OracleRestartUCB,
     Policy,
     RestartUCB,
@@ -23,10 +24,8 @@ from driftbandit import (
     WindowUCB,
 )
 from driftbandit.core.blocks import appraise_row, new_estimate
-from driftbandit.core.ridge import METRIC, THETA, V
+from driftbandit.core.ridge import METRIC, V
 from driftbandit.core.types import Floats
-from driftbandit.core.verbs import theta_of
-from driftbandit.policies._base.drawn_blocks import draw
 from driftbandit.policies._evidence.archive import new_archive
 from driftbandit.policies._evidence.bank import LEARNT
 from driftbandit.policies._evidence.block_bank import FAINT, new_block_bank
@@ -85,6 +84,8 @@ CONFIDENT = [
     (OracleRestartUCB, {"change_points": [T // 2]}),
     (LightWeightUCB, {"discount": 0.98}),
     (WeightUCB, {"discount": 0.98}),
+    (DiscountedTS, {"discount": 0.98, "noise": 0.3}),
+    (WindowUCB, {"window": 60}),
 ]
 
 
@@ -102,43 +103,19 @@ def test_choices_are_those_of_the_dense_encoding(kind: Any, settings: dict[str, 
     np.testing.assert_allclose(one.appraise(rows), other.appraise(dense(rows)), atol=1e-12)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_a_draw_is_that_of_the_dense_encoding(sparse: bool) -> None:
-    one, other = (DiscountedTS(B * W, discount=0.98, noise=0.3, **more) for more in ({"blocks": B}, {}))
-    assert side_by_side(one, other, dense, sparse) == 0
-    np.testing.assert_allclose(one.theta(), other.theta(), atol=1e-12)
-    np.testing.assert_allclose(one.estimate().metric, other.estimate().metric, atol=1e-12)
-
-
-def test_where_blocks_share_features_a_draw_has_the_law_of_the_dense_encoding() -> None:
-    """θ̃ = θ̂ + a·root·z: the root is not the dense one, but root·rootᵀ is, and so is θ̂."""
-    shared = 2
-    dim = shared + B * W
-    one, other = (DiscountedTS(dim, discount=0.98, noise=0.3, **more) for more in ({"blocks": B, "shared": shared}, {}))
-    rng = np.random.default_rng(0)
-    for rows in visits(1, 200, shared):
-        mine, yours = one.select(rows), other.select(dense(rows))
-        reward = float(rng.standard_normal())
-        one.learn(mine.round, mine.arm, reward)
-        other.learn(yours.round, dense(mine.arm[None])[0], reward)
-    mine, yours = one.outlook().state, other.outlook().state
-    played, base, root = mine.ridge, mine.base.ridge, mine.root
-    np.testing.assert_allclose(theta_of(base), yours.base.ridge.vector[THETA], atol=1e-12)
-    drawn = []
-    for z in np.eye(dim):
-        draw(played, base, root, z, 0.3)
-        drawn.append(theta_of(played) - theta_of(base))
-    metric = other.estimate().metric
-    np.testing.assert_allclose(np.transpose(drawn) @ drawn, 0.09 * metric, atol=1e-12)
-    np.testing.assert_allclose(one.estimate().metric, metric, atol=1e-12)
-    assert not np.allclose(one.theta(), other.theta())
+AGING = [
+    (LightWeightUCB, {"discount": 0.9}),
+    (WeightUCB, {"discount": 0.9}),
+    (DiscountedTS, {"discount": 0.9}),
+    (WindowUCB, {"window": 12}),
+]
 
 
 @SHARED
-@pytest.mark.parametrize("kind", [LightWeightUCB, WeightUCB, DiscountedTS])
-def test_a_reward_that_comes_late_weighs_its_age_in_blocks_too(kind: Any, shared: int) -> None:
+@pytest.mark.parametrize(("kind", "settings"), AGING)
+def test_a_late_reward_counts_as_in_the_dense_encoding(kind: Any, settings: dict[str, Any], shared: int) -> None:
     dim = shared + B * W
-    one, other = (kind(dim, discount=0.9, **more) for more in ({"blocks": B, "shared": shared}, {}))
+    one, other = (kind(dim, **settings, **more) for more in ({"blocks": B, "shared": shared}, {}))
     waiting = []
     for t, rows in enumerate(visits(1, 60, shared)):
         mine = one.select(rows)
@@ -151,8 +128,28 @@ def test_a_reward_that_comes_late_weighs_its_age_in_blocks_too(kind: Any, shared
                 other.learn(late.round, dense(late.arm[None])[0], reward)
             waiting = []
     np.testing.assert_allclose(one.estimate().metric, other.estimate().metric, atol=1e-12)
-    if kind is not DiscountedTS or not shared:
-        np.testing.assert_allclose(one.theta(), other.theta(), atol=1e-12)
+    np.testing.assert_allclose(one.theta(), other.theta(), atol=1e-12)
+
+
+@SHARED
+def test_a_window_in_blocks_forgets_an_outlier_whole(shared: int) -> None:
+    first, second = (WindowUCB(shared + B * W, window=30, blocks=B, shared=shared) for _ in range(2))
+    rng = np.random.default_rng(0)
+    for t, rows in enumerate(visits(1, 90, shared)):
+        row = rows[rng.integers(len(rows)) :][:1].copy()
+        for policy in (first, second):
+            policy.update(policy.select(row), 1e16 if t == 20 and policy is second else 0.5)
+    np.testing.assert_allclose(first.theta(), second.theta(), atol=1e-12)
+
+
+@SHARED
+@pytest.mark.filterwarnings("ignore:arm_norm")
+@pytest.mark.parametrize(("ridge", "window"), [(1e-4, 3), (1e-6, 2), (1e-6, 40), (1e-8, 30)])
+def test_a_window_in_blocks_stays_exact_with_a_small_ridge(ridge: float, window: int, shared: int) -> None:
+    dim, blocks = shared + B * W, {"blocks": B, "shared": shared}
+    one, other = (WindowUCB(dim, window=window, ridge=ridge, noise=0.1, **more) for more in (blocks, {}))
+    assert side_by_side(one, other, dense) == 0
+    np.testing.assert_allclose(one.theta(), other.theta(), rtol=1e-6, atol=1e-6)
 
 
 @SHARED
@@ -202,7 +199,14 @@ def test_what_is_faint_is_scaled_anew_and_stays_solved(shared: int) -> None:
 
 
 FADING = {"discount": 0.95}
-LASTING = [(StaticUCB, {}), (AdaptiveUCB, {}), (LightWeightUCB, FADING), (WeightUCB, FADING), (DiscountedTS, FADING)]
+LASTING = [
+    (StaticUCB, {}),
+    (AdaptiveUCB, {}),
+    (LightWeightUCB, FADING),
+    (WeightUCB, FADING),
+    (DiscountedTS, FADING),
+    (WindowUCB, {"window": 40}),
+]
 
 
 @SHARED
@@ -277,8 +281,8 @@ def test_blocks_are_checked_when_a_policy_is_made() -> None:
         StaticUCB(12, blocks=4, shared=12)
     with pytest.raises(ValueError, match="there are none: got shared = 3"):
         StaticUCB(12, shared=3)
-    with pytest.raises(ValueError, match="WindowUCB plays no blocks, got blocks = 4"):
-        WindowUCB(12, window=9, blocks=4)
+    with pytest.raises(ValueError, match="Master plays no blocks, got blocks = 4"):
+        Master(12, blocks=4)
     with pytest.raises(ValueError, match="intercept needs blocks = 1, got 4"):
         AdaptiveUCB(12, blocks=4, intercept=True)
 

@@ -56,8 +56,6 @@ class DiscountedTS(ConfidentPolicy):
 
     Give ``discount`` (γ), or ``horizon`` (T) and ``path_length`` (P_T). A late reward gets the weight of its age.
     ``estimate`` tells the θ̃ that the next ``select`` goes by, with a radius of 0.
-    In blocks that share no features θ̃ is what it would be without blocks; if they share some, it has the same law, but is
-    made of the same normal numbers in another way.
     Caveat: its regret bound asks for an a of the size of β, which explores far more than a = R does.
     """
 

@@ -1,8 +1,9 @@
-"""A draw of θ̃ from N(θ̂, a²·V⁻¹ṼV⁻¹), where there are blocks.
+"""A draw of θ̃ from N(θ̂, a²·V⁻¹ṼV⁻¹), where there are blocks: the same as by a triangular root of the whole.
 
-In the terms of weighed_blocks.py, θ̃ of what is shared is θ̂ + a·S⁻¹η, and that of a block m + a·ζ − W·θ̃ of what is shared, where
-ζ has the covariance V_xx⁻¹Ṽ_xxV_xx⁻¹, η that of core, and both together V_xx⁻¹·bent. The blocks are drawn first, each by a
-triangular root of its own: without shared features that is the root of the whole. Then η is drawn, given them.
+In the terms of weighed_blocks.py, θ̃ of what is shared is θ̂ + a·ζ, and of a block m + a·ζ − W·θ̃ of what is shared. Of these ζ,
+what is shared has the covariance S⁻¹·core·S⁻¹, a block V_xx⁻¹Ṽ_xxV_xx⁻¹, and the two together H·S⁻¹, with H = V_xx⁻¹·bent.
+A triangular root draws one after the other, each given all before it. Given what is shared, two blocks have the covariance
+−H·known·Hᵀ, with known = core⁻¹. Every block that is drawn adds to ``known``, and to what is expected of the next, H·lead.
 
 Dimensions: B blocks of w features, s shared ones.
 """
@@ -12,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftbandit.core.compile import Verb, kernel
-from driftbandit.core.linalg import add_rows, factorise, times
+from driftbandit.core.linalg import add_rows, factorise, invert, times
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.discounted import measure
-from driftbandit.policies._base.faded_blocks import take_off
+from driftbandit.policies._base.faded_blocks import add_product, take_off
 from driftbandit.policies._base.weighed_blocks import WeighedBlocks
 
 PRODUCT, COVARIANCE, ROOT = 0, 1, 2
@@ -25,10 +26,12 @@ PRODUCT, COVARIANCE, ROOT = 0, 1, 2
 class Roots(NamedTuple):
     """Scratch."""
 
-    matrix: Floats  # (3, w, w): of one block
-    slope: Floats  # (w, s): root⁻¹·V_xx⁻¹·bent of one block
-    common: Floats  # (3, s, s): of η, given the blocks
-    eta: Floats  # (2, s): η; S⁻¹η
+    own: Floats  # (3, w, w): of one block
+    common: Floats  # (3, s, s): of what is shared
+    known: Floats  # (s, s)
+    lead: Floats  # (2, s): and scratch
+    slope: Floats  # (2, s, w): Hᵀ and known·Hᵀ of one block
+    gain: Floats  # (w, s): root⁻¹·H·known
 
 
 @Verb
@@ -38,7 +41,8 @@ def draw(ridge: Any, base: Any, root: Any, normal: Floats, spread: float) -> Non
 
 def new_roots(ridge: WeighedBlocks) -> Roots:
     w, s = len(ridge.squares.line), len(ridge.squares.rest)
-    return Roots(np.zeros((3, w, w)), np.zeros((w, s)), np.zeros((3, s, s)), np.zeros((2, s)))
+    shapes = (3, w, w), (3, s, s), (s, s), (2, s), (2, s, w), (w, s)
+    return Roots(*map(np.zeros, shapes))
 
 
 def new_played(base: WeighedBlocks) -> WeighedBlocks:
@@ -51,27 +55,43 @@ def new_played(base: WeighedBlocks) -> WeighedBlocks:
 
 @kernel
 def draw_blocks(ridge: WeighedBlocks, base: WeighedBlocks, roots: Roots, normal: Floats, spread: float) -> None:
-    blocks, drawn, squares = base.faded.blocks, ridge.faded.blocks, base.squares
-    s, width, matrix, common = len(squares.rest), len(squares.line), roots.matrix, roots.common
-    roots.eta[:] = 0.0
-    for j in range(s):
-        for m in range(s):
-            common[COVARIANCE, j, m] = squares.core[j, m]
+    blocks, drawn, squares, matrix = base.faded.blocks, ridge.faded.blocks, base.squares, roots.own
+    s, width = len(squares.rest), len(squares.line)
+    if s > 0:
+        draw_shared(ridge, base, roots, normal[:s], spread)
     for k in range(len(squares.own)):
         inverse, first = blocks.matrix[k, METRIC], s + k * width
-        z = normal[first : first + width]
+        theta, z = drawn.vector[k, THETA], normal[first : first + width]
         measure(blocks.penalty, squares.own[k], inverse, matrix[PRODUCT], matrix[COVARIANCE])
-        factorise(matrix[COVARIANCE], matrix[ROOT])
-        shift(drawn.vector[k, THETA], blocks.vector[k, THETA], matrix[ROOT], z, spread)
         if s > 0:
-            lean(matrix[ROOT], inverse, squares.bent[k], roots.slope)
-            take_off(common[COVARIANCE], roots.slope, roots.slope)
-            add_rows(roots.eta[0], z, roots.slope, width)
-    factorise(common[COVARIANCE], common[ROOT])
-    shift(roots.eta[0], roots.eta[0], common[ROOT], normal[:s], 1.0)
-    times(blocks.shared.matrix[METRIC], roots.eta[0], roots.eta[1])
-    for j in range(s):
-        drawn.shared.vector[THETA, j] = blocks.shared.vector[THETA, j] + spread * roots.eta[1, j]
+            incline(roots, inverse, squares.bent[k])
+        factorise(matrix[COVARIANCE], matrix[ROOT])
+        shift(theta, blocks.vector[k, THETA], matrix[ROOT], z, spread)
+        if s > 0:
+            for j in range(s):
+                for i in range(width):
+                    theta[i] += spread * roots.lead[0, j] * roots.slope[0, j, i]
+            get_to_know(roots, z)
+
+
+@kernel
+def draw_shared(ridge: WeighedBlocks, base: WeighedBlocks, roots: Roots, z: Floats, spread: float) -> None:
+    """What is shared, which comes first: known = core⁻¹, lead = S⁻¹·root⁻ᵀ·z."""
+    shared, drawn, core, common = base.faded.blocks.shared, ridge.faded.blocks.shared, base.squares.core, roots.common
+    root, known, lead, solved = common[ROOT], roots.known, roots.lead[0], roots.lead[1]
+    measure(0.0, core, shared.matrix[METRIC], common[PRODUCT], common[COVARIANCE])
+    factorise(common[COVARIANCE], root)
+    shift(drawn.vector[THETA], shared.vector[THETA], root, z, spread)
+    for i in range(len(z) - 1, -1, -1):
+        rest = z[i]
+        for j in range(i + 1, len(z)):
+            rest -= root[j, i] * solved[j]
+        solved[i] = rest / root[i, i] if root[i, i] > 0.0 else 0.0
+    times(shared.matrix[METRIC], solved, lead)
+    for i in range(len(z)):
+        for j in range(len(z)):
+            known[i, j] = core[i, j]
+    invert(known)
 
 
 @kernel
@@ -85,18 +105,34 @@ def shift(out: Floats, mean: Floats, root: Floats, z: Floats, spread: float) -> 
 
 
 @kernel
-def lean(root: Floats, inverse: Floats, bent: Floats, slope: Floats) -> None:
-    """slope = root⁻¹·inverse·bent."""
-    for i in range(len(root)):
-        row = slope[i]
-        row[:] = 0.0
-        add_rows(row, inverse[i], bent, len(root))
-        for j in range(i):
-            other, a = slope[j], root[i, j]
-            for m in range(len(row)):
-                row[m] -= a * other[m]
-        for m in range(len(row)):
-            row[m] = row[m] / root[i, i] if root[i, i] > 0.0 else 0.0
+def incline(roots: Roots, inverse: Floats, bent: Floats) -> None:
+    """Hᵀ of a block; its covariance, given what was drawn before, is less by H·known·Hᵀ."""
+    slope, other = roots.slope[0], roots.slope[1]
+    slope[:] = 0.0
+    other[:] = 0.0
+    for i in range(len(inverse)):
+        add_product(slope, bent[i], inverse[i], 1.0)
+    for j in range(len(slope)):
+        add_rows(other[j], roots.known[j], slope, len(slope))
+    take_off(roots.own[COVARIANCE], slope, other)
+
+
+@kernel
+def get_to_know(roots: Roots, z: Floats) -> None:
+    """After a block is drawn: known += gainᵀ·gain, lead −= gainᵀ·z."""
+    root, gain, lead = roots.own[ROOT], roots.gain, roots.lead[0]
+    for i in range(len(gain)):
+        row = gain[i]
+        for j in range(len(row)):
+            row[j] = roots.slope[1, j, i]
+        for m in range(i):
+            other, a = gain[m], root[i, m]
+            for j in range(len(row)):
+                row[j] -= a * other[j]
+        for j in range(len(row)):
+            row[j] = row[j] / root[i, i] if root[i, i] > 0.0 else 0.0
+            lead[j] -= row[j] * z[i]
+        add_product(roots.known, row, row, 1.0)
 
 
 @draw.of(WeighedBlocks)
