@@ -26,6 +26,7 @@ from driftbandit import (
 from driftbandit.core.blocks import appraise_row, new_estimate
 from driftbandit.core.ridge import METRIC, V
 from driftbandit.core.types import Floats
+from driftbandit.policies._base.leaves import state_bytes
 from driftbandit.policies._evidence.archive import new_archive
 from driftbandit.policies._evidence.bank import LEARNT
 from driftbandit.policies._evidence.block_bank import FAINT, new_block_bank
@@ -103,16 +104,19 @@ def test_choices_are_those_of_the_dense_encoding(kind: Any, settings: dict[str, 
     np.testing.assert_allclose(one.appraise(rows), other.appraise(dense(rows)), atol=1e-12)
 
 
-AGING = [
-    (LightWeightUCB, {"discount": 0.9}),
-    (WeightUCB, {"discount": 0.9}),
-    (DiscountedTS, {"discount": 0.9}),
-    (WindowUCB, {"window": 12}),
+FADING = {"discount": 0.95}
+LASTING: list[tuple[Any, dict[str, Any]]] = [
+    (StaticUCB, {}),
+    (AdaptiveUCB, {}),
+    (LightWeightUCB, FADING),
+    (WeightUCB, FADING),
+    (DiscountedTS, FADING),
+    (WindowUCB, {"window": 40}),
 ]
 
 
 @SHARED
-@pytest.mark.parametrize(("kind", "settings"), AGING)
+@pytest.mark.parametrize(("kind", "settings"), LASTING[2:])
 def test_a_late_reward_counts_as_in_the_dense_encoding(kind: Any, settings: dict[str, Any], shared: int) -> None:
     dim = shared + B * W
     one, other = (kind(dim, **settings, **more) for more in ({"blocks": B, "shared": shared}, {}))
@@ -132,14 +136,23 @@ def test_a_late_reward_counts_as_in_the_dense_encoding(kind: Any, settings: dict
 
 
 @SHARED
-def test_a_window_in_blocks_forgets_an_outlier_whole(shared: int) -> None:
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_window_in_blocks_forgets_an_outlier_whole(alone: bool, shared: int) -> None:
+    """alone: no other arm of its block is in the window, so that of its block nothing is left to sum afresh."""
     first, second = (WindowUCB(shared + B * W, window=30, blocks=B, shared=shared) for _ in range(2))
-    rng = np.random.default_rng(0)
     for t, rows in enumerate(visits(1, 90, shared)):
-        row = rows[rng.integers(len(rows)) :][:1].copy()
+        row = rows[:1].copy()
+        row[0, 0] = B - 1 if alone and t == 20 else t % (B - alone)
         for policy in (first, second):
             policy.update(policy.select(row), 1e16 if t == 20 and policy is second else 0.5)
     np.testing.assert_allclose(first.theta(), second.theta(), atol=1e-12)
+
+
+@SHARED
+@pytest.mark.parametrize(("kind", "settings"), LASTING)
+def test_memory_grows_with_the_number_of_blocks_not_with_its_square(kind: Any, settings: dict[str, Any], shared: int) -> None:
+    few, many = (state_bytes(kind(shared + blocks * W, blocks=blocks, shared=shared, **settings).state) for blocks in (50, 200))
+    assert many <= 4 * few
 
 
 @SHARED
@@ -196,17 +209,6 @@ def test_what_is_faint_is_scaled_anew_and_stays_solved(shared: int) -> None:
     assert FAINT > 0.75**600  # so that the shortest memory was scaled anew
     product = np.einsum("kbij,kbjl->kbil", bank.matrix[:-1, :, V], bank.matrix[:-1, :, METRIC])
     np.testing.assert_allclose(product, np.tile(np.eye(W), (*product.shape[:2], 1, 1)), atol=1e-6)
-
-
-FADING = {"discount": 0.95}
-LASTING = [
-    (StaticUCB, {}),
-    (AdaptiveUCB, {}),
-    (LightWeightUCB, FADING),
-    (WeightUCB, FADING),
-    (DiscountedTS, FADING),
-    (WindowUCB, {"window": 40}),
-]
 
 
 @SHARED
