@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from driftbandit import AdaptiveUCB, Policy, RestartUCB
+from driftbandit import AdaptiveUCB, DiscountedTS, LightWeightUCB, Policy, RestartUCB, WeightUCB, WindowUCB
 from driftbandit.core.types import Floats
 
 ROUNDS, TURNS = 2000, 5
@@ -18,6 +18,22 @@ def restart(dim: int, **more: Any) -> Policy:
 
 def adaptive(dim: int, **more: Any) -> Policy:
     return AdaptiveUCB(dim, **more)
+
+
+def window(dim: int, **more: Any) -> Policy:
+    return WindowUCB(dim, window=1000, **more)
+
+
+def light(dim: int, **more: Any) -> Policy:
+    return LightWeightUCB(dim, discount=0.999, **more)
+
+
+def weight(dim: int, **more: Any) -> Policy:
+    return WeightUCB(dim, discount=0.999, **more)
+
+
+def sample(dim: int, **more: Any) -> Policy:
+    return DiscountedTS(dim, discount=0.999, **more)
 
 
 def fresh(rng: np.random.Generator, arms: int, dim: int) -> Floats:
@@ -45,7 +61,7 @@ def microseconds(policy: Policy, offer: Callable[[], Floats]) -> Iterator[float]
 def main() -> None:
     rng = np.random.default_rng(0)
     print(f"µs per select and update from Python, the least of {TURNS} turns of {ROUNDS} rounds\n")
-    for make in (restart, adaptive):
+    for make in (restart, adaptive, window, light, weight, sample):
         players = {
             "20 features, 6 fresh arms": microseconds(make(20), lambda: fresh(rng, 6, 20)),
             "6 × 20, disjoint": microseconds(make(120, blocks=6), lambda: numbered(rng, 6, 20, 0)),

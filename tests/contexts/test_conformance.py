@@ -24,6 +24,18 @@ def test_conformance_of_a_chooser(kind: str) -> None:
     assert check_chooser(maker(kind)) == list(CHOOSER_CHECKS)
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "kind", [name for name, policy in every_policy(2).items() if policy.in_blocks and "intercept" not in name]
+)
+def test_conformance_of_a_chooser_in_blocks(kind: str) -> None:
+    """Of a class, which says whether it plays blocks; the same class on arms made by hand has none."""
+    example = every_policy(2)[kind]
+    settings = {name: value for name, value in example._given.items() if name != "dim"}
+    assert Chooser(type(example), ["red", "green"], **settings).policy.blocks == 2
+    assert check_chooser(type(example), **settings) == list(CHOOSER_CHECKS)
+
+
 def test_settings_are_passed_on() -> None:
     assert check_chooser(StaticUCB, noise=0.1, seed=3) == list(CHOOSER_CHECKS)
 

@@ -12,16 +12,21 @@ from driftbandit import (
     AdaptiveUCB,
     Ball,
     DetectUCB,
+    DiscountedTS,
     FixedArms,
+    LightWeightUCB,
+    Master,
     OracleRestartUCB,
     Policy,
     RestartUCB,
     StaticUCB,
+    WeightUCB,
     WindowUCB,
 )
 from driftbandit.core.blocks import appraise_row, new_estimate
 from driftbandit.core.ridge import METRIC, V
 from driftbandit.core.types import Floats
+from driftbandit.policies._base.leaves import state_bytes
 from driftbandit.policies._evidence.archive import new_archive
 from driftbandit.policies._evidence.bank import LEARNT
 from driftbandit.policies._evidence.block_bank import FAINT, new_block_bank
@@ -74,7 +79,15 @@ def side_by_side(one: Policy, other: Policy, shape: Any, sparse: bool = False, u
     return differ
 
 
-CONFIDENT = [(StaticUCB, {}), (RestartUCB, {"period": 150}), (OracleRestartUCB, {"change_points": [T // 2]})]
+CONFIDENT = [
+    (StaticUCB, {}),
+    (RestartUCB, {"period": 150}),
+    (OracleRestartUCB, {"change_points": [T // 2]}),
+    (LightWeightUCB, {"discount": 0.98}),
+    (WeightUCB, {"discount": 0.98}),
+    (DiscountedTS, {"discount": 0.98, "noise": 0.3}),
+    (WindowUCB, {"window": 60}),
+]
 
 
 @SHARED
@@ -89,6 +102,67 @@ def test_choices_are_those_of_the_dense_encoding(kind: Any, settings: dict[str, 
     assert mine.radius == pytest.approx(yours.radius, rel=1e-14)
     rows = visits(7, 1, shared)[0]
     np.testing.assert_allclose(one.appraise(rows), other.appraise(dense(rows)), atol=1e-12)
+
+
+FADING = {"discount": 0.95}
+LASTING: list[tuple[Any, dict[str, Any]]] = [
+    (StaticUCB, {}),
+    (AdaptiveUCB, {}),
+    (LightWeightUCB, FADING),
+    (WeightUCB, FADING),
+    (DiscountedTS, FADING),
+    (WindowUCB, {"window": 40}),
+]
+
+
+@SHARED
+@pytest.mark.parametrize(("kind", "settings"), LASTING[2:])
+def test_a_late_reward_counts_as_in_the_dense_encoding(kind: Any, settings: dict[str, Any], shared: int) -> None:
+    dim = shared + B * W
+    one, other = (kind(dim, **settings, **more) for more in ({"blocks": B, "shared": shared}, {}))
+    waiting = []
+    for t, rows in enumerate(visits(1, 60, shared)):
+        mine = one.select(rows)
+        other.select(dense(rows))
+        waiting.append(mine)
+        if t % 7 == 6:
+            for late in reversed(waiting):
+                reward = float(late.arm[1])
+                one.update(late, reward)
+                other.learn(late.round, dense(late.arm[None])[0], reward)
+            waiting = []
+    np.testing.assert_allclose(one.estimate().metric, other.estimate().metric, atol=1e-12)
+    np.testing.assert_allclose(one.theta(), other.theta(), atol=1e-12)
+
+
+@SHARED
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_window_in_blocks_forgets_an_outlier_whole(alone: bool, shared: int) -> None:
+    """alone: no other arm of its block is in the window, so that of its block nothing is left to sum afresh."""
+    first, second = (WindowUCB(shared + B * W, window=30, blocks=B, shared=shared) for _ in range(2))
+    for t, rows in enumerate(visits(1, 90, shared)):
+        row = rows[:1].copy()
+        row[0, 0] = B - 1 if alone and t == 20 else t % (B - alone)
+        for policy in (first, second):
+            policy.update(policy.select(row), 1e16 if t == 20 and policy is second else 0.5)
+    np.testing.assert_allclose(first.theta(), second.theta(), atol=1e-12)
+
+
+@SHARED
+@pytest.mark.parametrize(("kind", "settings"), LASTING)
+def test_memory_grows_with_the_number_of_blocks_not_with_its_square(kind: Any, settings: dict[str, Any], shared: int) -> None:
+    few, many = (state_bytes(kind(shared + blocks * W, blocks=blocks, shared=shared, **settings).state) for blocks in (50, 200))
+    assert many <= 4 * few
+
+
+@SHARED
+@pytest.mark.filterwarnings("ignore:arm_norm")
+@pytest.mark.parametrize(("ridge", "window"), [(1e-4, 3), (1e-6, 2), (1e-6, 40), (1e-8, 30)])
+def test_a_window_in_blocks_stays_exact_with_a_small_ridge(ridge: float, window: int, shared: int) -> None:
+    dim, blocks = shared + B * W, {"blocks": B, "shared": shared}
+    one, other = (WindowUCB(dim, window=window, ridge=ridge, noise=0.1, **more) for more in (blocks, {}))
+    assert side_by_side(one, other, dense) == 0
+    np.testing.assert_allclose(one.theta(), other.theta(), rtol=1e-6, atol=1e-6)
 
 
 @SHARED
@@ -138,17 +212,18 @@ def test_what_is_faint_is_scaled_anew_and_stays_solved(shared: int) -> None:
 
 
 @SHARED
-@pytest.mark.parametrize("kind", [StaticUCB, AdaptiveUCB])
-def test_it_goes_on_after_a_file_a_pickle_and_a_copy(kind: Any, shared: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "settings"), LASTING)
+def test_it_goes_on_after_a_file_a_pickle_and_a_copy(kind: Any, settings: dict[str, Any], shared: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    policy = kind(shared + B * W, blocks=B, shared=shared)
+    policy = kind(shared + B * W, blocks=B, shared=shared, **settings)
     for rows in visits(3, 200, shared):
         policy.update(policy.select(rows), float(rng.standard_normal()))
     waiting = policy.select(visits(4, 1, shared)[0])
     policy.save(tmp_path / "policy")
-    twins = [type(policy).load(tmp_path / "policy"), pickle.loads(pickle.dumps(policy))]
+    twins = [type(policy).load(tmp_path / "policy"), pickle.loads(pickle.dumps(policy)), kind.from_bytes(policy.to_bytes())]
     for twin in twins:
         assert twin == policy
+        assert twin.digest() == policy.digest()
         twin.update(waiting, 1.0)
     policy.update(waiting, 1.0)
     for rows in visits(5, 50, shared):
@@ -181,6 +256,26 @@ def test_a_state_that_plays_an_estimator_it_has_not_is_refused() -> None:
         policy._check_state()
 
 
+@pytest.mark.parametrize("kind", [LightWeightUCB, WeightUCB, DiscountedTS])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda faded: faded.cross.__setitem__((0, 0, 0), 50.0), "V is not positive semidefinite"),
+        (lambda faded: faded.blocks.matrix.__setitem__((1, V, 0, 1), 5.0), "V is not symmetric"),
+        (lambda faded: faded.blocks.shared.matrix.__setitem__((V, 0, 0), 1e9), "the trace of V must lie between"),
+    ],
+)
+def test_sums_that_no_rounds_can_have_led_to_are_refused(kind: Any, change: Any, message: str) -> None:
+    policy = kind(2 + B * W, blocks=B, shared=2, discount=0.95)
+    for rows in visits(3, 50, 2):
+        policy.update(policy.select(rows), 0.5)
+    policy._check_state()
+    ridge = policy.state.base.ridge if kind is DiscountedTS else policy.state.ridge
+    change(ridge if kind is LightWeightUCB else ridge.faded)
+    with pytest.raises(ValueError, match=message):
+        policy._check_state()
+
+
 def test_blocks_are_checked_when_a_policy_is_made() -> None:
     with pytest.raises(ValueError, match=r"blocks must divide dim - shared = 12 - 0, .* got 5"):
         StaticUCB(12, blocks=5)
@@ -188,8 +283,8 @@ def test_blocks_are_checked_when_a_policy_is_made() -> None:
         StaticUCB(12, blocks=4, shared=12)
     with pytest.raises(ValueError, match="there are none: got shared = 3"):
         StaticUCB(12, shared=3)
-    with pytest.raises(ValueError, match="WindowUCB plays no blocks, got blocks = 4"):
-        WindowUCB(12, window=9, blocks=4)
+    with pytest.raises(ValueError, match="Master plays no blocks, got blocks = 4"):
+        Master(12, blocks=4)
     with pytest.raises(ValueError, match="intercept needs blocks = 1, got 4"):
         AdaptiveUCB(12, blocks=4, intercept=True)
 

@@ -88,3 +88,27 @@ def invert(matrix: Floats) -> None:
         for j in range(i + 1):
             matrix[i, j] = -matrix[i, j]
             matrix[j, i] = matrix[i, j]
+
+
+@kernel
+def factorise(matrix: Floats, root: Floats) -> None:
+    """root·rootᵀ = matrix, root lower triangular (Cholesky); what rounding makes negative counts as 0.
+
+    As in ``invert``, what lies right of the diagonal is room for the pivot's column; 0 in the end.
+    """
+    d = len(matrix)
+    for i in range(d):
+        for j in range(i + 1):
+            root[i, j] = matrix[i, j]
+    for p in range(d):
+        column = root[p]
+        column[p] = pivot = math.sqrt(max(column[p], 0.0))
+        for i in range(p + 1, d):
+            column[i] = root[i, p] / pivot if pivot > 0.0 else 0.0
+            root[i, p] = column[i]
+        for i in range(p + 1, d):
+            row, factor = root[i], column[i]
+            for j in range(p + 1, i + 1):
+                row[j] -= factor * column[j]
+        for i in range(p + 1, d):
+            column[i] = 0.0

@@ -1,41 +1,26 @@
 """D-LinTS (Kim, Tewari 2020): WeightUCB's statistics, and chance in the place of optimism."""
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.compile import kernel
 from driftbandit.core.counter import key_of, normals
-from driftbandit.core.linalg import add_rows
+from driftbandit.core.linalg import add_rows, factorise
 from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy
+from driftbandit.policies._base.drawn_blocks import draw, new_played, new_roots
 from driftbandit.policies._base.verbs import begin, learn
 from driftbandit.policies.weight import WeightState, check_state, new_state
 
 
 class SampleState(NamedTuple):
-    ridge: Ridge  # what is played: θ̃ and its scores; V and METRIC are the base's own
+    ridge: Any  # what is played: θ̃ and its scores; V and METRIC are the base's own. A Ridge, or WeighedBlocks
     base: WeightState
     spread: float  # a
-    root: Floats  # (d, d): a lower triangular root of METRIC
+    root: Any  # (d, d): a lower triangular root of METRIC. Or Roots
     normal: Floats  # (d,)
-
-
-@kernel
-def factorise(matrix: Floats, root: Floats) -> None:
-    """root·rootᵀ = matrix (Cholesky); what rounding makes negative counts as 0."""
-    for i in range(len(matrix)):
-        for j in range(i + 1):
-            rest = matrix[i, j]
-            for k in range(j):
-                rest -= root[i, k] * root[j, k]
-            if i == j:
-                root[i, i] = math.sqrt(max(rest, 0.0))
-            else:
-                root[i, j] = rest / root[j, j] if root[j, j] > 0.0 else 0.0
 
 
 @begin.of(SampleState)
@@ -43,22 +28,26 @@ def _begin(state: SampleState, t: int, luck: Floats) -> float:
     begin(state.base, t, luck)
     # A round brings two uniform numbers for a policy's own use, and θ̃ takes d normal ones: they are the keys to more.
     normals(key_of(luck[2]), key_of(luck[3]), state.normal)
-    ridge, root = state.ridge, state.root
-    factorise(ridge.matrix[METRIC], root)
-    theta, mean = ridge.vector[THETA], ridge.score[MEAN]
-    for i in range(len(theta)):
-        theta[i] = 0.0
-        for j in range(i + 1):
-            theta[i] += root[i, j] * state.normal[j]
-        theta[i] = state.base.ridge.vector[THETA, i] + state.spread * theta[i]
-    mean[:] = 0.0
-    add_rows(mean, theta, ridge.columns, len(theta))
+    draw(state.ridge, state.base.ridge, state.root, state.normal, state.spread)
     return 0.0
 
 
 @learn.of(SampleState)
 def _learn(state: SampleState, s: int, x: Floats, r: float) -> None:
     learn(state.base, s, x, r)
+
+
+@draw.of(Ridge)
+def _draw(ridge: Ridge, base: Ridge, root: Floats, normal: Floats, spread: float) -> None:
+    factorise(ridge.matrix[METRIC], root)
+    theta, mean = ridge.vector[THETA], ridge.score[MEAN]
+    for i in range(len(theta)):
+        theta[i] = 0.0
+        for j in range(i + 1):
+            theta[i] += root[i, j] * normal[j]
+        theta[i] = base.vector[THETA, i] + spread * theta[i]
+    mean[:] = 0.0
+    add_rows(mean, theta, ridge.columns, len(theta))
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -74,11 +63,14 @@ class DiscountedTS(ConfidentPolicy):
     path_length: float | None = None
 
     remembers = DISCOUNT
+    in_blocks = True
 
     def _new_state(self) -> SampleState:
-        base = new_state(self)
+        base, spread, normal = new_state(self), self.width * self.noise, np.zeros(self.dim)
+        if self.blocks > 1:
+            return SampleState(new_played(base.ridge), base, spread, new_roots(base.ridge), normal)
         ridge = base.ridge._replace(vector=np.zeros_like(base.ridge.vector))
-        return SampleState(ridge, base, self.width * self.noise, np.zeros((self.dim, self.dim)), np.zeros(self.dim))
+        return SampleState(ridge, base, spread, np.zeros((self.dim, self.dim)), normal)
 
     def _check_state(self) -> None:
         check_state(self.state.base, self.rounds, self.arm_norm)

@@ -1,22 +1,23 @@
 """LB-WeightUCB (Wang, Zhao, Zhou 2023): weights γ^age with one covariance, so that the width is plain ‖x‖_V⁻¹."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.ridge import METRIC, Confidence, Ridge, radius, rescore
+from driftbandit.core.ridge import Confidence, radius
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy, tuned_discount
-from driftbandit.policies._base.discounted import grow_older, new_sums, solve, take_in
-from driftbandit.policies._base.sound import check_faded, check_mass, check_now
+from driftbandit.policies._base.discounted import grow_older, solve, take_in
+from driftbandit.policies._base.faded_blocks import check_sums, new_sums
+from driftbandit.policies._base.sound import check_mass, check_now
 from driftbandit.policies._base.verbs import begin, learn
 
 
 class LightWeightState(NamedTuple):
     """V ← γV + x·xᵀ + (1 − γ)λI adds up to the sums, which are kept without λI, plus λI."""
 
-    ridge: Ridge  # here V = Σγ^age·x·xᵀ, b = Σγ^age·r·x
+    ridge: Any  # a Ridge, or FadedBlocks; here V = Σγ^age·x·xᵀ, b = Σγ^age·r·x
     law: Confidence
     discount: float  # γ
     mass: Floats  # (1,): Σγ^(2·age), the count of observations in β
@@ -26,8 +27,7 @@ class LightWeightState(NamedTuple):
 @begin.of(LightWeightState)
 def _begin(state: LightWeightState, t: int, luck: Floats) -> float:
     grow_older(state, t)
-    solve(state.ridge, state.ridge.matrix[METRIC])
-    rescore(state.ridge)
+    solve(state.ridge)
     return radius(state.law, state.mass[0])
 
 
@@ -48,6 +48,7 @@ class LightWeightUCB(ConfidentPolicy):
     path_length: float | None = None
 
     remembers = DISCOUNT
+    in_blocks = True
 
     def _new_state(self) -> LightWeightState:
         self.discount = tuned_discount(self)
@@ -55,6 +56,6 @@ class LightWeightUCB(ConfidentPolicy):
 
     def _check_state(self) -> None:
         state: LightWeightState = self.state
-        check_faded("V", state.ridge, state.discount, self.rounds, self.arm_norm)
+        check_sums("V", state.ridge, state.discount, self.rounds, self.arm_norm)
         check_mass(state.mass[0], state.discount, self.rounds)
         check_now(state.clock[0], self.rounds)

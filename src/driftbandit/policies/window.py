@@ -1,69 +1,74 @@
 """WindowUCB (Cheung, Simchi-Levi, Zhu 2019; eq. 7 of the paper): ridge regression on the last w rounds."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core import validate
+from driftbandit.core.blocks import new_estimate, parts
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import OBSERVED, B, Confidence, Ridge, V, add, new_ridge, radius, refresh
+from driftbandit.core.ridge import Confidence, V, radius
 from driftbandit.core.sizes import demand_room
 from driftbandit.core.types import Floats, Ints
-from driftbandit.core.verbs import absorb, clear
+from driftbandit.core.verbs import absorb, clear, observed
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned
 from driftbandit.policies._base.policy import Memory
 from driftbandit.policies._base.sound import (
     EPSILON,
-    check_arms,
     check_now,
     check_range,
     check_rewards,
     check_ridge,
     check_ring,
+    check_rows,
     demand,
 )
 from driftbandit.policies._base.verbs import begin, learn, retune
+from driftbandit.policies._base.withdrawal import ALL, EMPTY, NOTHING, blocks_of, collect, withdraw
 from driftbandit.theory.tuning import optimal_window
 
 START, NOW, WINDOW, LEARNT = 0, 1, 2, 3
-EMPTY = -1
-CANCELLED = 0.1  # of what was there, less than this is left: a digit is lost, and more with each such step
 
 
 class WindowState(NamedTuple):
-    ridge: Ridge
+    ridge: Any  # a Ridge, or Blocks
     law: Confidence
     clock: Ints  # (4,): first round that counts; last decided round; the window w; rewards since it was summed afresh
     rounds: Ints  # (w,): the round whose reward a row of the ring holds
-    arms: Floats  # (w, d)
+    arms: Floats  # (w, d): or in blocks, as rows
     rewards: Floats  # (w,)
 
 
 def new_state(policy: ConfidentPolicy, window: int) -> WindowState:
-    demand_room("window", window, policy.dim)
+    ridge = new_estimate(policy.dim, policy.blocks, policy.shared, policy.ridge)
+    entries = policy.dim if policy.blocks == 1 else 1 + policy.shared + len(ridge.columns)
+    demand_room("window", window, entries)
     return WindowState(
-        new_ridge(policy.dim, policy.ridge), policy.confidence(), np.array([0, -1, window, 0], np.int64),
-        np.full(window, EMPTY), np.zeros((window, policy.dim)), np.zeros(window),
+        ridge, policy.confidence(), np.array([0, -1, window, 0], np.int64),
+        np.full(window, EMPTY), np.zeros((window, entries)), np.zeros(window),
     )  # fmt: skip
 
 
 def check_state(state: WindowState, rounds: int, longest: float, window: int) -> None:
     """Refuse a state read from a file that this many rounds cannot have led to."""
-    clock, ridge, kept = state.clock, state.ridge, state.rounds != EMPTY
+    clock, ridge, kept, blocks = state.clock, state.ridge, state.rounds != EMPTY, blocks_of(state.ridge)
     demand(clock[WINDOW] == window, f"the window must be {window}, got {clock[WINDOW]}")
     check_now(clock[NOW], rounds)
     check_range("the first round that counts", clock[START], 0, rounds)
     check_range("the count of rewards since a fresh sum", clock[LEARNT], 0, max(1024, len(state.rounds)))
     check_range("the rounds in the window", state.rounds, EMPTY, clock[NOW])
     check_ring("the rounds in the window", state.rounds, window, max(clock[START], clock[NOW] - window), clock[NOW])
-    check_arms("the arms in the window", state.arms, longest)
+    check_rows("the arms in the window", state.arms, blocks, longest)
     check_rewards("the rewards in the window", state.rewards)
-    demand(ridge.tally[OBSERVED] == kept.sum(), "the window does not hold as many rewards as were counted")
-    check_ridge("ridge", ridge, window, longest, evicted=window)
-    whole = ridge.penalty * np.eye(len(ridge.columns)) + state.arms[kept].T @ state.arms[kept]
+    demand(observed(ridge) == kept.sum(), "the window does not hold as many rewards as were counted")
     rounding = 4.0 * EPSILON * (2 * clock[LEARNT] + 2 * window) * (ridge.penalty + window * longest**2)
-    demand(np.abs(ridge.matrix[V] - whole).max() <= rounding, "V is not what the arms in the window make it")
+    for part in parts(ridge):
+        check_ridge("ridge", part, window, longest, evicted=window)
+    for k, part in enumerate(parts(ridge)[:blocks]):
+        rows = state.arms[kept] if blocks == 1 else state.arms[kept & (state.arms[:, 0] == k), -len(ridge.columns) :]
+        whole = ridge.penalty * np.eye(len(ridge.columns)) + rows.T @ rows
+        demand(np.abs(part.matrix[V] - whole).max() <= rounding, "V is not what the arms in the window make it")
 
 
 @kernel
@@ -71,38 +76,18 @@ def evict(state: WindowState, slot: int) -> None:
     """Take a row out of the estimate; sum afresh where that cancels so much that rounding would remain."""
     if state.rounds[slot] == EMPTY:
         return
-    before = size(state.ridge.vector[B])
-    divisor = add(state.ridge, state.arms[slot], state.rewards[slot], -1.0)
+    cancelled = withdraw(state.ridge, state.arms[slot], state.rewards[slot])
     state.rounds[slot] = EMPTY
-    if divisor < CANCELLED or size(state.ridge.vector[B]) < CANCELLED * before:
-        sum_afresh(state)
+    if cancelled != NOTHING:
+        sum_afresh(state, cancelled)
 
 
 @kernel
-def size(vector: Floats) -> float:
-    total = 0.0
-    for j in range(len(vector)):
-        total += abs(vector[j])
-    return total
-
-
-@kernel
-def sum_afresh(state: WindowState) -> None:
-    """V and b from the rows of the ring, then the rest from them: nothing of what has left the window remains."""
-    ridge = state.ridge
-    v, b = ridge.matrix[V], ridge.vector[B]
-    v[:] = 0.0
-    b[:] = 0.0
-    for i in range(len(b)):
-        v[i, i] = ridge.penalty
-    for slot in range(state.clock[WINDOW]):
-        if state.rounds[slot] != EMPTY:
-            for i in range(len(b)):
-                b[i] += state.rewards[slot] * state.arms[slot, i]
-                for j in range(len(b)):
-                    v[i, j] += state.arms[slot, i] * state.arms[slot, j]
-    refresh(ridge)
-    state.clock[LEARNT] = 0
+def sum_afresh(state: WindowState, which: int) -> None:
+    """All, or one block, from the rows of the ring: nothing of what has left the window remains."""
+    collect(state.ridge, state.arms, state.rewards, state.rounds[: state.clock[WINDOW]], which)
+    if which == ALL:
+        state.clock[LEARNT] = 0
 
 
 @begin.of(WindowState)
@@ -113,7 +98,7 @@ def _begin(state: WindowState, t: int, luck: Floats) -> float:
     slot = (t - 1) % window
     if state.rounds[slot] < t - window:
         evict(state, slot)
-    return radius(state.law, state.ridge.tally[OBSERVED])
+    return radius(state.law, observed(state.ridge))
 
 
 @learn.of(WindowState)
@@ -130,7 +115,7 @@ def _learn(state: WindowState, s: int, x: Floats, r: float) -> None:
     state.rewards[slot] = r
     state.clock[LEARNT] += 1
     if state.clock[LEARNT] >= max(1024, window):  # V and b drift too, and summing them costs w rows
-        sum_afresh(state)
+        sum_afresh(state, ALL)
 
 
 @retune.of(WindowState)
@@ -153,6 +138,7 @@ class WindowUCB(ConfidentPolicy):
     path_length: float | None = None
 
     remembers = Memory("window")
+    in_blocks = True
     pen = 2
 
     def _new_state(self) -> WindowState:

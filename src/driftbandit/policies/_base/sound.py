@@ -81,6 +81,15 @@ def check_faded(name: str, ridge: Ridge, discount: float, rounds: int, longest: 
     check_rewards("the mean reward in b", ridge.vector[B] / (longest * most_weight(discount, rounds)))
 
 
+def check_arrow(name: str, penalty: float, own: Floats, cross: Floats, common: Floats) -> None:
+    """Sums of blocks (B, w, w), of their products with what is shared (B, w, s), and of that (s, s): all one Σx·xᵀ."""
+    if len(common):
+        solved = np.linalg.solve(own + penalty * np.eye(own.shape[1]), cross)
+        rest = penalty * np.eye(len(common)) + common - np.einsum("kij,kim->jm", cross, solved)
+        least, most = np.linalg.eigvalsh(rest)[0], np.abs(common).max()
+        demand(least >= penalty * (1.0 - ROUNDING) - 1e-8 * most, f"{name} is not positive semidefinite")
+
+
 def check_mass(mass: float, discount: float, rounds: int) -> None:
     check_range("the count of observations", mass, 0.0, (1.0 + ROUNDING) * most_weight(discount**2, rounds))
 
