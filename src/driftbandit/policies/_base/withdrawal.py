@@ -39,7 +39,7 @@ def size(vector: Floats) -> float:
 def withdraw_row(blocks: Blocks, row: Floats, r: float) -> int:
     k, shared = int(row[0]), blocks.shared.vector
     b, mixed = size(blocks.vector[k, B]), size(shared[B])
-    _, square = learn_row(blocks, row, r, -1.0)
+    _, square = learn_row(blocks, row, r, -1.0, True)
     if 1.0 - square < CANCELLED or size(shared[B]) < CANCELLED * mixed:
         return ALL
     if blocks.tally[k, OBSERVED] == 0:
@@ -58,7 +58,7 @@ def collect_rows(blocks: Blocks, rows: Floats, rewards: Floats, rounds: Ints, wh
         clear_whole(block(blocks, which))
     for slot in range(len(rounds)):
         if rounds[slot] != EMPTY and (which == ALL or rows[slot, 0] == which):
-            learn_row(blocks, rows[slot], rewards[slot], 1.0)
+            learn_row(blocks, rows[slot], rewards[slot], 1.0, True)
 
 
 @withdraw.of(Ridge)
