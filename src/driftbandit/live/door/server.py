@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from driftbandit.live.door.app import App
+from driftbandit.live.door.wire import Protocol
 
 log = logging.getLogger("driftbandit.live")
 
@@ -32,7 +33,8 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app.door,
-                http="httptools",
+                http=Protocol,
+                proxy_headers=False,  # nobody here asks who the client is
                 ws="none",
                 lifespan="off",
                 log_config=None,
