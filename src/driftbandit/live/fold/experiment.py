@@ -66,7 +66,8 @@ class Experiment:
 
     def _filled(self, record: r.Decided, played: Played, index: int, label: str | None) -> r.Decided:
         """With the choice, and what a reader of the journal wants to know of it."""
-        chance = None if record.baseline is not None else self.exploring.chance(index, played.chosen, len(played.offered))
+        drawn = record.baseline is None and self.exploring.share
+        chance = self.exploring.chance(index, played.chosen, len(played.offered)) if drawn else None
         return replace(record, index=index, chosen=played.chosen, round=played.round, action=label, chance=chance)
 
     def _await(self, record: r.Decided, entry: Entry) -> None:

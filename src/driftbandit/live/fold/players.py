@@ -112,7 +112,7 @@ class PolicyPlayer(Player):
     @property
     def lone(self) -> bool:
         """A lone set is played as fixed arms, whose scores the policy keeps; where there are several, that would not pay."""
-        return (len(self.sets) == 1 and self.whole) or self.policy.fixed_only
+        return (self.whole and len(self.sets) == 1) or self.policy.fixed_only
 
     def _arms(self, record: Decided) -> Any:
         if record.arms is not None:
