@@ -50,7 +50,7 @@ class Writing:
 
     def _write(self, record: Any) -> Any:
         """Apply a record that is known to be right, and hand it to the journal: both, or nothing ever again."""
-        if self.broken:
+        if self._torn or self.commits.failed:
             raise Broken(f"{self.journal.name}: memory is ahead of the journal since an error: open it again, which recovers")
         place = self.state.place
         self._torn = True  # until it is seen to the end, whatever interrupts

@@ -21,6 +21,7 @@ class Commits:
         self.durable = journal.end  # records before this one are in the journal
         self._gathered: deque[bytes] = deque()  # the owner appends, who commits takes from the other end
         self._failed: BaseException | None = None
+        self.failed = False  # whether a commit has failed: nothing will be durable any more
         self._lock = threading.Lock()  # one commits at a time
 
     def append(self, record: bytes) -> int:
@@ -41,18 +42,13 @@ class Commits:
                 self.durable += len(group)
                 return len(group)
             except BaseException as error:  # an interrupt too: what was taken is lost
-                self._failed = error
+                self._failed, self.failed = error, True
                 raise
 
     def through(self, ticket: int) -> None:
         """Return when this record is durable: by another thread's commit, else by one's own."""
         while self.durable <= ticket:
             self.commit()
-
-    @property
-    def failed(self) -> bool:
-        """Whether a commit has failed: nothing will be durable any more."""
-        return self._failed is not None
 
     @property
     def waiting(self) -> int:

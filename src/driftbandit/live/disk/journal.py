@@ -52,14 +52,13 @@ def join(records: Sequence[bytes]) -> bytes:
 
 
 def split(body: bytes) -> list[bytes]:
-    records, at = [], 0
-    while at < len(body):
-        (length,) = LENGTH.unpack_from(body, at)
-        at += LENGTH.size
-        if at + length > len(body):
-            raise ValueError("a record is longer than its group")
-        records.append(body[at : at + length])
-        at += length
+    records, begin, size, length_at = [], LENGTH.size, len(body), LENGTH.unpack_from
+    while begin <= size:
+        end = begin + length_at(body, begin - LENGTH.size)[0]
+        records.append(body[begin:end])
+        begin = end + LENGTH.size
+    if begin != size + LENGTH.size:
+        raise ValueError("a record is longer than its group")
     return records
 
 

@@ -106,7 +106,7 @@ def thaw(data: Kept) -> Experiment:
     made.counts, made.tallies = data.counts, data.tallies
     made.recent.extend(data.recent)
     for entry in sorted(made.waiting.values(), key=lambda entry: entry.deadline):
-        made.deadlines.add(entry.deadline, entry.id)
+        made.deadlines.add(entry)
     return made
 
 

@@ -1,6 +1,7 @@
 """All experiments and tokens: the fold itself, and where it begins."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from driftbandit.live.disk import snapshot
@@ -9,6 +10,9 @@ from driftbandit.live.errors import Damaged, Mismatch
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.experiment import STEPS, Experiment
 from driftbandit.live.fold.make import described, player_of, unpacked
+from driftbandit.live.fold.running import run
+
+AT_A_TIME = 10_000  # records folded at a time
 
 
 class State:
@@ -40,6 +44,19 @@ class State:
             del self.tokens[record.digest]
         self.place, self.at = number + 1, record.at
         return done
+
+    def extend(self, records: Sequence[Any]) -> None:
+        """As ``apply`` of each, with runs of records of one experiment taken at once."""
+        done = 0
+        while done < len(records):
+            experiment = self.experiments.get(getattr(records[done], "of", -1))
+            taken = 0 if experiment is None else run(experiment, self.place, islice(records, done, None))
+            if taken:
+                done += taken
+                self.place, self.at = self.place + taken, records[done - 1].at
+            else:
+                self.apply(records[done])
+                done += 1
 
     def _create(self, record: r.Created) -> None:
         learner = unpacked(record.policy)
@@ -73,13 +90,14 @@ class State:
 def recover(journal: Journal, *, adopting: bool = False, use_snapshots: bool = True) -> State:
     """The latest good snapshot, and the records after it. Raises Damaged or Mismatch."""
     state = start(journal, adopting, use_snapshots)
-    for number, record in tail(journal, state.place):
+    for records in batches(journal, state.place):
         try:
-            state.apply(record)
+            state.extend(records)
         except Mismatch:
             raise
         except Exception as error:
-            raise Damaged(f"{journal.name}: record {number} does not follow from those before it: {error}") from error
+            found = f"record {state.place} does not follow from those before it: {error}"
+            raise Damaged(f"{journal.name}: {found}") from error
     if state.place != journal.end:
         raise Damaged(f"{journal.name}: records {state.place} to {journal.end - 1} are missing: restore it from a backup")
     return state
@@ -104,6 +122,17 @@ def start(journal: Journal, adopting: bool, use_snapshots: bool) -> State:
             f"needed: {found}; restore journal and snapshots from a backup"
         )
     return State(adopting)
+
+
+def batches(journal: Journal, place: int) -> Iterator[list[Any]]:
+    """The records from this one on, some thousands at a time."""
+    decode, records = r.decode, list[Any]()
+    for group in journal.read(place) if place < journal.end else ():
+        records += [decode(data) for data in group.records[max(place - group.first, 0) :]]
+        if len(records) >= AT_A_TIME:
+            yield records
+            records = []
+    yield records
 
 
 def tail(journal: Journal, place: int) -> Iterator[tuple[int, Any]]:

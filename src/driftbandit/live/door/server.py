@@ -34,6 +34,7 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app.door,
                 http=Wire,
+                proxy_headers=False,  # nobody here asks who the client is
                 ws="none",
                 lifespan="off",
                 log_config=None,

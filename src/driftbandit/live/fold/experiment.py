@@ -28,6 +28,7 @@ class Experiment:
         self.number, self.name, self.created = number, name, created
         self.origin = origin  # what it was made as, in JSON: see make.py
         self.player, self.settings = player, settings
+        self.at_once = not settings.at_deadline
         self.adopting = False  # whether to go on where replay differs …
         self.mismatch: int | None = None  # … and where it did first
         self.waiting: dict[str, Entry] = {}
@@ -46,59 +47,44 @@ class Experiment:
     def decided(self, number: int, record: r.Decided) -> r.Decided:
         """Choose; the record with the choice in it. A record that has one already must agree."""
         played = self.player.play(record)
-        index, explored = self.exploring.draw(played.round, played.chosen, len(played.offered))
+        index, explored = played.chosen, False
         if record.baseline is not None:
-            index, explored = record.baseline, False
-        if record.index < 0:
-            record = self._filled(record, played, index)
-        if (record.index, record.chosen, record.round) != (index, played.chosen, played.round):
-            self._differs(f"arm {played.chosen} is chosen in round {played.round}, where arm {record.chosen} was", number)
-        self._await(self._entry(number, record, played, explored))
+            index = record.baseline
+        elif self.exploring.share:
+            index, explored = self.exploring.draw(played.round, played.chosen, len(played.offered))
+        fresh = record.index < 0
+        if not fresh and (record.index != index or record.chosen != played.chosen or record.round != played.round):
+            self.differs(number, f"arm {played.chosen} is chosen in round {played.round}, where arm {record.chosen} was")
+        arm, label = self.player.kept(record, played, index if fresh else record.index)
+        if fresh:
+            record = self._filled(record, played, index, label)
+        self._await(record, Entry(
+            record.id, number, number, record.asked, record.at, played.round, record.index, record.chosen, record.action,
+            explored, record.baseline is not None, record.chance, arm, record.at + self.settings.wait, record.deferred,
+        ))  # fmt: skip
         return record
 
-    def _filled(self, record: r.Decided, played: Played, index: int) -> r.Decided:
+    def _filled(self, record: r.Decided, played: Played, index: int, label: str | None) -> r.Decided:
         """With the choice, and what a reader of the journal wants to know of it."""
-        _, label = self.player.kept(record, played, index)
-        chance = None if record.baseline is not None else self.exploring.chance(index, played.chosen, len(played.offered))
+        drawn = record.baseline is None and self.exploring.share
+        chance = self.exploring.chance(index, played.chosen, len(played.offered)) if drawn else None
         return replace(record, index=index, chosen=played.chosen, round=played.round, action=label, chance=chance)
 
-    def _entry(self, number: int, record: r.Decided, played: Played, explored: bool) -> Entry:
-        arm, _ = self.player.kept(record, played, record.index)
-        return Entry(
-            record.id,
-            number,
-            number,
-            record.asked,
-            record.at,
-            played.round,
-            record.index,
-            record.chosen,
-            record.action,
-            explored,
-            record.baseline is not None,
-            record.chance,
-            arm,
-            record.at + self.settings.wait,
-            record.deferred,
-        )
-
-    def _await(self, entry: Entry) -> None:
-        self.waiting[entry.id] = entry
-        self.deadlines.add(entry.deadline, entry.id)
-        self.recent.append(entry.id)
-        self._tally(entry).played += 1
-        counts = self.counts
+    def _await(self, record: r.Decided, entry: Entry) -> None:
+        id, counts = record.id, self.counts
+        self.waiting[id] = entry
+        self.deadlines.add(entry)
+        self.recent.append(id)
+        self.tally(entry.label or str(entry.index)).played += 1
         counts.decisions += 1
-        counts.explored += entry.explored
-        counts.baselines += entry.baseline
-        counts.agreed += entry.baseline and entry.own
+        if entry.explored:
+            counts.explored += 1
+        if entry.baseline:
+            counts.baselines += 1
+            counts.agreed += entry.own
 
-    def _tally(self, entry: Entry) -> Tally:
-        name = entry.label or str(entry.index)
-        tally = self.tallies.get(name)
-        if tally is None:
-            tally = self.tallies[name] = Tally()
-        return tally
+    def tally(self, name: str) -> Tally:
+        return self.tallies.get(name) or self.tallies.setdefault(name, Tally())
 
     # --- learning ------------------------------------------------------------------------------------------------
 
@@ -107,8 +93,12 @@ class Experiment:
         return outcome(self.settings, entry, value, key)
 
     def rewarded(self, number: int, record: r.Rewarded) -> None:
-        entry = self.find(record.id)
-        assert entry is not None
+        entry = self.waiting.get(record.id)
+        if entry is not None and self.at_once and record.key is None:  # as most are: the first, learnt as it comes
+            self._learn(entry, record.value, record.at)
+            self._settle(entry, number, record.at, REWARDED, record.value, False)
+            return
+        entry = entry or self.settled[record.id]
         result = self.outcome(entry, record.value, record.key)
         keys, reward = gathered(entry, record)
         if result == "learnt":
@@ -118,7 +108,7 @@ class Experiment:
             state = REWARDED if result == "learnt" else entry.state
             self.settled[entry.id] = replace(entry, last=number, reward=reward, keys=keys, state=state, arm=None)
         elif result == "learnt":
-            self._settle(entry, record.at, last=number, reward=reward, pending=False, state=REWARDED)
+            self._settle(entry, number, record.at, REWARDED, reward, False)
         else:
             after = replace(entry, last=number, reward=reward, keys=keys, pending=False)
             if entry.pending:
@@ -128,7 +118,7 @@ class Experiment:
     def _learn(self, entry: Entry, value: float, at: float | None) -> None:
         """``at``: when the reward came; None for a default."""
         self.player.learn(entry, value)
-        tally = self._tally(entry)
+        tally = self.tally(entry.label or str(entry.index))
         tally.rewarded += 1
         tally.total += value
         tally.squares += value * value
@@ -142,9 +132,9 @@ class Experiment:
         self.waiting[entry.id] = self._postponed(entry, record.at)
 
     def _postponed(self, entry: Entry, at: float) -> Entry:
-        deadline = at + self.settings.wait
-        self.deadlines.add(deadline, entry.id)
-        return replace(entry, deadline=deadline)
+        after = replace(entry, deadline=at + self.settings.wait)
+        self.deadlines.add(after)
+        return after
 
     # --- the end of a wait ---------------------------------------------------------------------------------------
 
@@ -161,20 +151,20 @@ class Experiment:
                 self._learn(entry, value, None if entry.reward is None else record.at)
             self.counts.unshown += state == UNSHOWN
             self.counts.expired += state == EXPIRED
-            self._settle(entry, record.at, last=number, state=state)
+            self._settle(entry, number, record.at, state, entry.reward, entry.pending)
 
-    def _settle(self, entry: Entry, at: float, *, state: int, **changes: Any) -> None:
+    def _settle(self, entry: Entry, number: int, at: float, state: int, reward: float | None, pending: bool) -> None:
         """Nothing more is expected of it; the id is remembered for a while."""
-        del self.waiting[entry.id]
-        arm = entry.arm if state != REWARDED and self.settings.late == "learn" else None
-        self.settled[entry.id] = replace(entry, deadline=at, arm=arm, state=state, **changes)
-        self.order.append(entry.id)
+        id, arm = entry.id, entry.arm if state != REWARDED and self.settings.late == "learn" else None
+        del self.waiting[id]
+        self.settled[id] = replace(entry, last=number, deadline=at, arm=arm, state=state, reward=reward, pending=pending)
+        self.order.append(id)
         self.deadlines.tidy(self.waiting)
 
     def forget(self, at: float) -> None:
-        before, order = at - self.settings.remember, self.order
-        while order and (len(order) > self.settings.most_remembered or self.settled[order[0]].deadline < before):
-            del self.settled[order.popleft()]
+        order, settled, settings = self.order, self.settled, self.settings
+        while order and (len(order) > settings.most_remembered or settled[order[0]].deadline < at - settings.remember):
+            del settled[order.popleft()]
 
     # --- what is on offer ----------------------------------------------------------------------------------------
 
@@ -194,9 +184,10 @@ class Experiment:
 
     def witnessed(self, number: int, record: r.Witness) -> None:
         if record.digest != self.digest():
-            self._differs(f"the state after {self.player.policy.rounds} rounds is not what it was", number)
+            self.differs(number, f"the state after {self.player.policy.rounds} rounds is not what it was")
 
-    def _differs(self, what: str, number: int) -> None:
+    def differs(self, number: int, what: str) -> None:
+        """Replay does not agree with this record."""
         if not self.adopting:
             advice = "open it where it was written, or adopt the state as it is found here"
             raise Mismatch(f"record {number}, experiment {self.name!r}: folded here, {what}: {advice}", number)

@@ -2,14 +2,14 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from driftbandit.core.arms import FixedArms
+from driftbandit.core.types import Floats
 from driftbandit.live.answers import Kind, Opinion
 from driftbandit.live.errors import Invalid
 from driftbandit.live.fold.entries import Entry
@@ -18,12 +18,12 @@ from driftbandit.policies._base.outlook import Outlook
 from driftbandit.policies._base.policy import Policy
 
 
-class Played(NamedTuple):
+class Played(msgspec.Struct, frozen=True, gc=False):
     """What the policy chose, of how many, and what has to be kept to learn from any of them."""
 
     round: int
     chosen: int
-    offered: Sequence[Any]  # the arms, or the names of actions
+    offered: Any  # a sequence: the arms, or the names of actions
     context: bytes | None = None
 
 
@@ -93,7 +93,7 @@ class PolicyPlayer(Player):
         super().__init__(policy)
         self.sets: dict[str, ArmSet] = {}  # as they are now
         self.versions: dict[int, ArmSet] = {}  # these, and older ones of which decisions still wait
-        self._fixed: dict[int, FixedArms] = {}
+        self._fixed: dict[int, tuple[FixedArms, list[Floats]]] = {}  # with the rows one by one, which take time to make
 
     def put(self, made: ArmSet, needed: set[int]) -> None:
         """Name a set; of older versions those needed stay."""
@@ -102,31 +102,39 @@ class PolicyPlayer(Player):
         self.versions = {number: each for number, each in self.versions.items() if number in needed} | {made.number: made}
         self._fixed = {number: each for number, each in self._fixed.items() if number in self.versions}
 
-    def fixed(self, number: int) -> FixedArms:
-        if number not in self._fixed:
-            self._fixed[number] = self.versions[number].fixed()
-        return self._fixed[number]
+    def fixed(self, number: int) -> tuple[FixedArms, list[Floats]]:
+        known = self._fixed.get(number)
+        if known is None:
+            made = self.versions[number].fixed()
+            known = self._fixed[number] = made, list(made.rows)
+        return known
+
+    @property
+    def lone(self) -> bool:
+        """A lone set is played as fixed arms, whose scores the policy keeps; where there are several, that would not pay."""
+        return (self.whole and len(self.sets) == 1) or self.policy.fixed_only
 
     def _arms(self, record: Decided) -> Any:
-        """A lone set is played as fixed arms, whose scores the policy keeps; where there are several, that would not pay."""
         if record.arms is not None:
             if self.policy.fixed_only:
                 raise Invalid(f"{type(self.policy).__name__} plays one fixed set: put it by a name, and name it", "arms")
             return rows(record.arms[1], record.arms[0])
         if record.set is None:
             raise Invalid("arms or set must be given, got neither", "arms")
-        if record.set not in self.sets:
+        made = self.sets.get(record.set)
+        if made is None:
             raise Invalid(f"unknown set {record.set!r}: put it first", "set")
-        fixed = self.fixed(self.sets[record.set].number)
-        alone = len(self.sets) == 1 and self.whole
-        return fixed if alone or self.policy.fixed_only else fixed.rows
+        fixed, _ = self.fixed(made.number)
+        return fixed if self.lone else fixed.rows
 
     def play(self, record: Decided) -> Played:
         if record.fields is not None or record.exclude:
             raise Invalid("fields and exclude are for a Chooser; here a policy decides: give arms or set", "fields")
-        arms = self._arms(record)
-        decision = self.policy.select(arms)
-        self.policy.release(decision)
+        arms, policy = self._arms(record), self.policy
+        if arms.__class__ is FixedArms:
+            return Played(policy.rounds, policy._choose(arms), arms)
+        decision = policy.select(arms)
+        policy.release(decision)
         assert decision.index is not None
         return Played(decision.round, decision.index, arms)
 
@@ -138,8 +146,8 @@ class PolicyPlayer(Player):
 
     def learn(self, entry: Entry, reward: float) -> None:
         assert entry.arm is not None
-        arm = self.fixed(entry.arm).rows[entry.index] if isinstance(entry.arm, int) else np.frombuffer(entry.arm)
-        self.policy._teach(entry.round, arm, reward, entry.own)  # all was checked when it was decided
+        arm = self.fixed(entry.arm)[1][entry.index] if isinstance(entry.arm, int) else np.frombuffer(entry.arm)
+        self.policy._teach(entry.round, arm, reward, entry.index == entry.chosen)  # all was checked when it was decided
 
     def opinions(self, record: Decided, outlook: Outlook) -> list[Opinion]:
         made = None if record.set is None else self.sets.get(record.set)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from driftbandit.core import validate
+from driftbandit.core.arms import FixedArms
 from driftbandit.core.types import Floats
 from driftbandit.policies._base import saved as store
 from driftbandit.policies._base.decision import Decision
 from driftbandit.policies._base.entry import SLACK
 from driftbandit.policies._base.leaves import leaves
-from driftbandit.policies._base.scratch import Scratch, is_plain
+from driftbandit.policies._base.scratch import LUCK_ROUNDS, Scratch, is_plain
 from driftbandit.policies._base.verbs import disown
 
 
@@ -24,6 +25,19 @@ class Taught(Scratch):
     def release(self, decision: Decision) -> None:
         """Wait no more for this decision's reward: it will be taught by ``learn``, or never."""
         self._waiting.pop(decision.round, None)
+
+    def _choose(self, arms: FixedArms) -> int:
+        """As ``select`` and ``release`` at once, of a set that is known to be right: the number of its chosen arm."""
+        t = self.rounds
+        place = t - self._luck_from
+        if place >= LUCK_ROUNDS:
+            place = self._draw_luck()
+        if arms is not self._met:
+            self._meet(arms)
+        index = self._decide_kept(self.state, t, self._luck, place)
+        self.rounds = t + 1
+        self._waiting.pop(t - self.most_waiting, None)
+        return index
 
     def learn(self, round: int, arm: ArrayLike, reward: float, *, own: bool = True) -> None:
         """Learn the reward of an arm that was played in a round which this policy decided.
