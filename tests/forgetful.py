@@ -78,3 +78,10 @@ class Unaware(Habit):
 
     def __init__(self) -> None:
         super().__init__(2)
+
+
+class Curious(Habit):
+    """A player that asks for what no world tells."""
+
+    def __init__(self, dim: int, path_length: float) -> None:
+        super().__init__(dim, path_length)

@@ -298,4 +298,6 @@ def twin_of(policy: Any) -> Naive:
     from naive_evidence import NaiveEvidence  # which is built on this file
 
     twins: dict[str, type[Naive]] = {**TWINS, "AdaptiveUCB": NaiveEvidence, "DetectUCB": NaiveEvidence}
-    return twins[type(policy).__name__](policy)
+    name = type(policy).__name__
+    assert name in twins, f"{name} has no twin: write one, and add it to TWINS of tests/naive.py"
+    return twins[name](policy)

@@ -14,6 +14,7 @@ from driftbandit.contexts.actions import ArmLayout
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.contexts.context import Context
 from driftbandit.contexts.fields import Category, Number
+from forgetful import Habit
 
 VISITOR = Context({"device": Category(["phone", "desktop"], other=False), "basket": Number(0, 10)})
 FEATURES = {"red": [1.0, 0.0], "green": [0.0, 1.0], "blue": [0.6, 0.8]}
@@ -63,6 +64,11 @@ def test_it_learns_who_likes_what(policy: type[Policy]) -> None:
     status = chooser.status()
     assert status.actions["red"].chosen == status.actions["red"].rewarded + 1
     assert status.estimate["red: device=phone"] > status.estimate["red: device=desktop"]
+
+
+def test_a_player_that_is_no_policy_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match=r"inherits from driftbandit\.Policy; Habit can play studies, suites and replays"):
+        Chooser(Habit, ["red", "green"])  # type: ignore[arg-type]
 
 
 def test_an_explanation_adds_up_and_the_best_comes_first() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from common import KINDS, every_policy
 from driftbandit import DetectionAugmentedUCB, Policy, StaticUCB
-from driftbandit.checks import CHOOSER_CHECKS, CheckFailed, check_chooser
+from driftbandit.checks import CheckFailed, check_chooser
+from driftbandit.checks.hired import CHOOSER_CHECKS
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.contexts.context import Context
 

@@ -3,13 +3,14 @@
 import io
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from rich.console import Console
 
 from driftbandit import Constant, Gaussian, StaticUCB, Study, UnitArms, World, play
-from driftbandit.core.progress import reported
+from driftbandit.core.compile import kernel
+from driftbandit.core.progress import COMPILING, progress_bar, reported, say_compiling
 
 STUDY: dict[str, Any] = {"worlds": {"w": {"drift": "constant", "noise": 0.1, "horizon": 40}}, "policies": {"StaticUCB": {}}}
 
@@ -73,3 +74,21 @@ def test_a_notebook_without_widgets_is_told_what_to_install(monkeypatch: pytest.
     wanted = r"^progress=True in a notebook needs ipywidgets, .* pip install 'driftbandit\[notebook\]'$"
     with pytest.raises(ModuleNotFoundError, match=wanted), reported(True, 1):
         pass
+
+
+class Mine(NamedTuple):
+    number: float
+
+
+@kernel
+def doubled(mine: Mine) -> float:  # of a user's own, so that it is never kept on disk
+    return 2.0 * mine.number
+
+
+@pytest.mark.compiled
+def test_where_no_bar_is_seen_a_line_says_that_it_compiles(capsys: pytest.CaptureFixture[str]) -> None:
+    say_compiling.cache_clear()
+    progress_bar(Console(file=io.StringIO()))
+    for number in (1.0, 2.0):
+        assert doubled(Mine(number)) == 2.0 * number
+    assert capsys.readouterr().err == f"{COMPILING}\n"

@@ -323,3 +323,26 @@ def test_gains_show_every_policy_but_the_one_held_against_and_its_interval(theme
     assert list(pens.values()) == list(pens_of(["RestartUCB", "StaticUCB"], theme).values())
     alike = kin_pens(["RestartUCB memory=300", "RestartUCB memory=10"], theme)
     assert len(set(alike.values())) == 2
+
+
+def test_a_yardstick_has_a_pen_of_no_policy_and_numbers_below_zero_a_true_minus() -> None:
+    rows = [("over random", name, t, -1.0 * t, -2.0 * t, 0.0) for name in ("mine", "hindsight", "RestartUCB") for t in (1, 500)]
+    table = pl.DataFrame(rows, schema=["over", "policy", "day", "gain", "low", "high"], orient="row")
+    (axes,) = figures.gains(table, unit="minutes", yardsticks=["hindsight"]).axes
+    mine, hindsight, restart, _ = axes.lines
+    assert (hindsight.get_color(), hindsight.get_marker()) == (LIGHT.muted, "")
+    assert [line.get_color() for line in (mine, restart)] == [LIGHT.palette[0], LIGHT.palette[1]]
+    assert "−400" in [label.get_text() for label in axes.get_yticklabels()]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+def test_the_scale_of_a_small_suite_can_be_read(count: int) -> None:
+    rows = [("first", world, f"Policy{k}", 0.5 + k) for world in ("jumps", "walk") for k in range(count)]
+    figure = figures.suite(pl.DataFrame(rows, schema=["group", "world", "policy", "ratio"], orient="row"))
+    figure.draw_without_rendering()
+    scale = figure.axes[1]
+    boxes = [label.get_window_extent() for label in scale.get_xticklabels()]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    title = scale.xaxis.label.get_window_extent()
+    assert figure.bbox.containsx(title.x0)
+    assert figure.bbox.containsx(title.x1)

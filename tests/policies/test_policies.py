@@ -29,7 +29,8 @@ from driftbandit import (
     WeightUCB,
     WindowUCB,
 )
-from driftbandit.checks import CHECKS, CheckFailed, check_policy
+from driftbandit.checks import CheckFailed, check_policy
+from driftbandit.checks.policy import CHECKS
 from driftbandit.core.kinds import is_ours
 from driftbandit.core.random import luck
 from driftbandit.policies import every
@@ -83,8 +84,20 @@ def failures(policy: Any, dim: int = 2) -> dict[str, str]:
 def test_conformance_names_every_promise_that_is_broken() -> None:
     broken = ["learns_from_rewards", "a_decision_is_used_once", "bad_arms_are_refused", "bad_rewards_are_refused"]
     assert list(failures(Stubborn())) == broken
+    assert "NaN in arms raised no ValueError; infinity in arms raised no ValueError" in failures(Stubborn())[broken[2]]
     with pytest.raises(ValueError, match="dim must be given, since object has no attribute"):
         check_policy(object())
+
+
+class Trusting(Stubborn):
+    def update(self, decision: Any, reward: float) -> None:
+        self.total = reward + 0.0
+
+
+def test_an_error_of_another_kind_names_the_case_that_raised_it() -> None:
+    message = failures(Trusting())["bad_rewards_are_refused"]
+    assert "a reward of None raised TypeError (unsupported operand" in message
+    assert "a reward of much raised TypeError (can only concatenate" in message
 
 
 class Numbered:
@@ -141,7 +154,9 @@ def test_conformance_notices_luck_that_copies_share() -> None:
 
 def test_every_kind_is_a_policy_that_can_be_made() -> None:
     ours = [name for name, kind in every().items() if is_ours(kind)]
-    assert sorted(ours) == sorted({type(policy).__name__ for policy in every_policy(2, fixed=True).values()})
+    made = {type(policy).__name__ for policy in every_policy(2, fixed=True).values()}
+    assert set(ours) - made == set(), "add an instance of each of these to every_policy in tests/common.py"
+    assert made - set(ours) == set(), "every_policy in tests/common.py has these, but src/driftbandit/policies does not"
     with pytest.raises(TypeError, match="abstract"):
         EvidencePolicy(2)  # type: ignore[abstract]
 

@@ -359,7 +359,7 @@ def test_a_mistake_in_a_suite_of_real_tables_is_named(file: Path) -> None:
     for arguments, message in (
         ({"tables": "frist"}, "no real table matches 'frist'; did you mean 'first'"),
         ({"policies": ["AdaptivUCB"]}, "no contender 'AdaptivUCB'; did you mean 'AdaptiveUCB'"),
-        ({"policies": ["StaticUCB"]}, "no contender 'StaticUCB'"),
+        ({"policies": ["StaticUCB"]}, "'StaticUCB' is tuned in hindsight and always played: pick from .*AdaptiveUCB"),
     ):
         with pytest.raises(SettingsError, match=message):
             replay_suite.load(file, **arguments)

@@ -12,13 +12,15 @@ import pytest
 import forgetful
 from common import rounds
 from driftbandit import Gaussian, Gradual, SettingsError, Study, World, play
-from driftbandit.checks import CHECKS, check_policy
+from driftbandit.checks import check_policy
+from driftbandit.checks.policy import CHECKS
 from driftbandit.figures.look import LIGHT, pen
 from driftbandit.replay.replay import Replay
 from driftbandit.replay.tasks import Known, Task
 from driftbandit.studies import suite
 from driftbandit.studies.kinds import MEMORY
 from driftbandit.studies.settings import make_policy, make_world
+from driftbandit.studies.summary import summaries
 from driftbandit.studies.tasks import expand
 from forgetful import ForgetfulUCB, Habit
 
@@ -66,6 +68,7 @@ def test_a_study_names_a_policy_of_ones_own_like_any_other(file: Path) -> None:
     for place, name in enumerate((LABELS[1], LABELS[3])):
         assert table.filter(policy=name, replicate=1)["regret"].to_list() == expected.regret[place, 0].tolist()
     assert dict(study.timing().filter(replicate=0).select("policy", "bytes").iter_rows())["habit"] == 0
+    assert {row[0]: row[3] for row in summaries(study)[0].rows}["habit"] == "–"
 
 
 def test_processes_import_it_by_themselves(file: Path) -> None:
@@ -131,6 +134,10 @@ def test_what_a_constructor_asks_for_is_told() -> None:
         (own("nowhere:Class"), r"\[policies.mine\] kind 'nowhere:Class': 'nowhere' cannot be imported \(ModuleNotFoundError: "),
         (own("nowhere:Class"), "it must be importable here and on every worker"),
         (own("forgetful:Nobody"), r"kind 'forgetful:Nobody': there is no class 'Nobody' in <module 'forgetful'"),
+        (own("forgetful:habit"), "there is no class 'habit' in .*; did you mean 'Habit'"),
+        (own("forgetful.py:Habit"), "must name the module without .py: write 'forgetful:Habit'"),
+        (own("forgetful.Habit"), "unknown policy kind 'forgetful.Habit' .*; did you mean 'forgetful:Habit'"),
+        (own("forgetful:Curious"), r"\[policies.mine\] Curious needs path_length, .* set `path_length = …` here, or give it a"),
         (own("forgetful:Mute"), "must be a class with the methods select and update, got <class 'forgetful.Mute'>"),
         (own("forgetful:np"), "must be a class with the methods select and update, got <module 'numpy'"),
         (own("forgetful:Unaware"), "must have a constructor that takes dim"),
@@ -161,10 +168,10 @@ class Mine:
 """
 
 
-def command(folder: Path) -> "subprocess.CompletedProcess[str]":
+def command(folder: Path, file: str = "own.toml") -> "subprocess.CompletedProcess[str]":
     """As the script does it, whose path does not begin with the current directory."""
     script = "import sys; sys.path = [p for p in sys.path if p]; from driftbandit.cli import main; sys.exit(main(sys.argv[1:]))"
-    arguments = ["compare", "own.toml", "--out", "out", "--engine", "processes", "--workers", "1"]
+    arguments = ["compare", file, "--out", "out", "--engine", "processes", "--workers", "1"]
     return subprocess.run([sys.executable, "-c", script, *arguments], cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -182,6 +189,16 @@ def test_the_command_finds_it_in_the_current_directory_and_an_edited_one_plays_a
         assert done.returncode == 0, done.stderr
         final.append(pl.read_parquet(tmp_path / "out" / "table.parquet")["regret"][-1])
     assert final[0] == final[1] != final[2]
+
+
+def test_the_command_finds_it_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    world = '[worlds.w]\ndrift = "gradual"\nnoise = 0.1\nhorizon = 40\narms = 4\n'
+    (folder / "own.toml").write_text(f'{world}[policies.mine]\nkind = "my_policy:Mine"\n')
+    (folder / "my_policy.py").write_text(MINE)
+    done = command(tmp_path, "study/own.toml")
+    assert done.returncode == 0, done.stderr
 
 
 PROBE = """

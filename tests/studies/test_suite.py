@@ -272,6 +272,7 @@ def test_the_tables_show_a_dash_where_a_policy_does_not_play() -> None:
 def test_a_selection_is_by_name_with_hints(file: Path, tmp_path: Path) -> None:
     chosen = suite.load(file, worlds="j*", policies=["StaticUCB"], replicates=2)
     assert list(chosen.worlds) == ["jumps"]
+    assert list(suite.load(file, worlds="w*, jumps").worlds) == [name for name in suite.load(file).worlds if name[0] in "jw"]
     assert list(chosen.policies) == ["RestartUCB", "WindowUCB", "OracleRestartUCB", "StaticUCB"]
     assert (chosen.replicates, chosen.seed) == (2, 3)
     judged = suite.load(file, judge=True)
@@ -279,7 +280,8 @@ def test_a_selection_is_by_name_with_hints(file: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ({"worlds": "jumsp*"}, "no world matches 'jumsp\\*'; did you mean 'jumps'"),
         ({"policies": ["StaticUBC"]}, "no contender 'StaticUBC'; did you mean 'StaticUCB'"),
-        ({"policies": ["WindowUCB"]}, "no contender 'WindowUCB'"),
+        ({"worlds": "jumps,wlaks"}, "no world matches 'wlaks'"),
+        ({"policies": ["WindowUCB"]}, "'WindowUCB' is tuned in hindsight and always played: pick from .*, StaticUCB"),
     ):
         with pytest.raises(SettingsError, match=message):
             suite.load(file, **arguments)

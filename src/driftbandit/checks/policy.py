@@ -9,13 +9,14 @@ import copy
 import pickle
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from driftbandit.checks.trial import expect, try_all
+from driftbandit.checks.trial import expect, try_all, try_each
 from driftbandit.core.types import Floats
 from driftbandit.simulate.player import chosen_arm
 
@@ -84,6 +85,8 @@ def expect_refusal(policy: Any, dim: int, what: str, method: str, *arguments: ob
         getattr(policy, method)(*arguments)
     except ValueError:
         expect_same_future(policy, twin, dim, f"{what} changed the policy")
+    except Exception as error:
+        raise AssertionError(f"{what} raised {type(error).__name__} ({error}) instead of a ValueError") from error
     else:
         raise AssertionError(f"{what} raised no ValueError")
 
@@ -163,16 +166,16 @@ def bad_arms_are_refused(policy: Any, dim: int) -> None:
         "text for arms": [["a"] * dim],
         "a masked array": np.ma.masked_array(good, good > 0),
     }
-    for what, arms in bad.items():
-        expect_refusal(policy, dim, what, "select", arms)
+    try_each(partial(expect_refusal, policy, dim, what, "select", arms) for what, arms in bad.items())
 
 
 @check
 def bad_rewards_are_refused(policy: Any, dim: int) -> None:
     """A reward that is not a finite number raises a ValueError, and the decision keeps waiting for its reward."""
     decision = policy.select(some_arms(policy, np.random.default_rng(6), 4, dim))
-    for reward in (np.nan, np.inf, -np.inf, None, "much", np.complex128(0.5)):
-        expect_refusal(policy, dim, f"a reward of {reward}", "update", decision, reward)
+    bad = (np.nan, np.inf, -np.inf, None, "much", np.complex128(0.5))
+    try_each(partial(expect_refusal, policy, dim, f"a reward of {reward}", "update", decision, reward) for reward in bad)
+    for reward in bad:
         with contextlib.suppress(ValueError):
             policy.update(decision, reward)
     policy.update(decision, 0.5)

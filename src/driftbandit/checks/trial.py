@@ -1,6 +1,6 @@
 """Runs all checks, then reports which failed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 
@@ -21,6 +21,17 @@ def try_all(checks: Mapping[str, Callable[..., None]], subject: str, attempt: Ca
         heading = f"{subject} fails {len(failed)} of {len(checks)} checks"
         raise CheckFailed("\n".join([heading, *lines])) from ExceptionGroup(heading, list(failed.values()))
     return list(checks)
+
+
+def try_each(cases: Iterable[Callable[[], None]]) -> None:
+    """Run every case of one check, then raise an AssertionError with all messages, if any."""
+    wrong = []
+    for case in cases:
+        try:
+            case()
+        except Exception as error:
+            wrong.append(str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}")
+    expect(not wrong, "; ".join(wrong))
 
 
 def promise(function: Callable[..., None]) -> str:

@@ -23,9 +23,11 @@ from driftbandit.core.extras import needed_for
 def run(arguments: Sequence[str] | None) -> int:
     spell_out()
     if "" not in sys.path:
-        sys.path.append("")  # a user's own policy may be a file in the current directory
+        sys.path.append("")  # a user's own policy may be a file in the current directory …
     try:
         chosen = parser().parse_args(arguments)
+        if getattr(chosen, "file", None):
+            sys.path.append(str(chosen.file.parent.resolve()))  # … or beside the file that names it
         with needed_for(f"the command {chosen.command!r}"):
             return int(chosen.run(chosen) or 0)
     except (ValueError, OSError, ModuleNotFoundError, sqlite3.DatabaseError) as error:

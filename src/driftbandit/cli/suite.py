@@ -36,8 +36,12 @@ def add_suite(commands: Commands) -> None:
         help="use the seed reserved for judging, with 30 replicates unless --replicates is given",
     )
     command.add_argument("--replicates", type=at_least(1), help="draws of each world (default: as in the file)", metavar="N")
-    command.add_argument("--worlds", default="*", help="only worlds whose names match, for example 'walk-*'", metavar="PATTERN")
-    command.add_argument("--policies", help="only these contenders (default: all)", metavar="NAME,...")
+    command.add_argument(
+        "--worlds", default="*", help="only worlds whose names match, for example 'walk-*,late-*'", metavar="PATTERN,..."
+    )
+    command.add_argument(
+        "--policies", help="only these contenders (default: all); policies tuned in hindsight always play", metavar="NAME,..."
+    )
     command.add_argument("--real", action="store_true", help="play real tables instead (pip install 'driftbandit[real]'); "
                          "--worlds selects them, and the default folder is out/real")  # fmt: skip
     command.add_argument(

@@ -73,6 +73,11 @@ class Chooser:
         if apart and getattr(policy, "in_blocks", False):  # the same choices, at the cost of one action's parameters
             settings = {"blocks": self.actions.places, "shared": self.layout.shared, **settings}
         self.policy = policy(self.layout.dim, **settings)
+        if not isinstance(self.policy, Policy):
+            raise ValueError(
+                "a Chooser needs a policy that inherits from driftbandit.Policy; "
+                f"{type(self.policy).__name__} can play studies, suites and replays"
+            )
         if getattr(self.policy, "fixed_only", False):
             raise ValueError(f"{type(self.policy).__name__} plays one fixed set of arms, and here they change with the context")
         self._in_blocks = getattr(self.policy, "blocks", 1) > 1

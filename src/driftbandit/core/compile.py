@@ -65,11 +65,22 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _COUNTED, _UNCOUNTED = {**_OPTIONS, "_nrt": True}, {**_OPTIONS, "_nrt": False}
 
 
+_announcements: list[Callable[[], None]] = []
+
+
+def when_compiling(announce: Callable[[], None]) -> None:
+    """Call this once, before the next kernel is compiled that is not found on disk."""
+    _announcements[:] = [announce]
+
+
 class KernelCache(FunctionCache):
     """Machine code on disk, but not that for a state of a user's own: an edit of how it begins or learns would go unnoticed."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return super().load_overload(sig, target_context) if all(map(is_kept, sig)) else None
+        found = super().load_overload(sig, target_context) if all(map(is_kept, sig)) else None
+        while found is None and _announcements:
+            _announcements.pop()()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if all(map(is_kept, sig)):

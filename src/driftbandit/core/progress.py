@@ -1,10 +1,13 @@
 """Progress for those who wait: a bar, in a terminal or a notebook, or whatever a caller does with the rounds just played."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from driftbandit.core.compile import when_compiling
 from driftbandit.core.extras import needed_for
 
 if TYPE_CHECKING:
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Tick = Callable[[int], None]
+COMPILING = "driftbandit: compiling, once for this version of the package; it may take some minutes"
 
 
 @contextmanager
@@ -33,8 +37,16 @@ def reported(progress: Tick | bool | None, total: int) -> Iterator[Tick | None]:
             yield lambda rounds: bar.advance(task, rounds)
 
 
+@cache
+def say_compiling() -> None:
+    """Once per process."""
+    print(COMPILING, file=sys.stderr, flush=True)
+
+
 def progress_bar(console: "Console") -> "Progress":
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+    if not (console.is_terminal or console.is_jupyter):
+        when_compiling(say_compiling)  # no bar is seen there
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     return Progress(*columns, console=console, transient=True)

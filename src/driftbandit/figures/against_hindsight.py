@@ -1,12 +1,14 @@
 """Contenders compared with the best in hindsight: ratios in simulated worlds, gains on real tables."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from driftbandit.figures import marks as draw
-from driftbandit.figures.look import LIGHT, Curve, Theme, kin_pens, names_in, pens_of, with_commas
+from driftbandit.figures.look import LIGHT, Curve, Theme, kin_pens, names_in, pens_of, with_commas, yardstick
 
 
 def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
@@ -25,18 +27,21 @@ def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
             by_policy = {name: feet for name, *feet in foot.iter_rows()}
             rows += [(name, [by_policy[policy][k] for policy in policies]) for k, name in enumerate(draw.FEET)]
     figure, (axes,) = draw.panels([""], theme, height=1.8 + 0.24 * len(rows))
-    figure.set_figwidth(3.6 + 0.62 * len(policies))
+    figure.set_figwidth(3.6 + 0.62 * max(len(policies), 3))  # the scale needs room too
     draw.ratio_table(axes, rows, policies, theme)
     return draw.settled(figure)
 
 
-def gains(table: pl.DataFrame, *, unit: str, theme: Theme = LIGHT) -> Figure:
+def gains(table: pl.DataFrame, *, unit: str, yardsticks: Sequence[str] = (), theme: Theme = LIGHT) -> Figure:
     """What policies have gained so far over a baseline policy, with intervals; one panel per baseline.
 
     Columns: over (the panel's title), policy, the block of time (under any name, a date or a number), gain, low, high.
+    Names that are no policies, ``yardsticks``, have one muted pen.
     """
     block = table.columns[2]
-    pens = kin_pens(names_in(table, "policy"), theme)
+    names = names_in(table, "policy")
+    policies = kin_pens([name for name in names if name not in yardsticks], theme)
+    pens = {name: policies.get(name, yardstick(theme)) for name in names}
     figure, panels = draw.panels(names_in(table, "over"), theme, height=4.8, across=1, lines=len(pens))
     for axes, (_, part) in zip(panels, table.group_by("over", maintain_order=True), strict=True):
         drawn = {}

@@ -74,6 +74,11 @@ def pen(entry: int, theme: Theme) -> Pen:
     )
 
 
+def yardstick(theme: Theme) -> Pen:
+    """For what is drawn beside the policies and is none."""
+    return Pen(theme.muted, (0, (4, 3)), "")
+
+
 def own_pens() -> dict[str, int]:
     """The policies that declare a pen of their own (pens are not inherited), ours first."""
     from driftbandit.core.kinds import is_ours
@@ -176,7 +181,7 @@ def worth_seeing(curves: Sequence[Curve]) -> tuple[float, float]:
 
 
 def with_commas(value: float, _: int | None = None) -> str:
-    return f"{value:,.12g}"
+    return f"{value:,.12g}".replace("-", "−")
 
 
 def short(ratio: float | None) -> str:

@@ -85,7 +85,9 @@ def interval(axes: Axes, row: int, ends: Sequence[float], pen: Pen, theme: Theme
     """A mean and the ends of its interval, or a number at the edge if it lies beyond."""
     mean, low, high = ends
     if mean < axes.get_xlim()[0]:
-        note = axes.text(0.01, row, f"← {mean:,.3g}", transform=axes.get_yaxis_transform(), color=theme.text, fontsize=9)
+        note = axes.text(
+            0.01, row, f"← {mean:,.3g}".replace("-", "−"), transform=axes.get_yaxis_transform(), color=theme.text, fontsize=9
+        )
         note.set_verticalalignment("center")
         return
     axes.plot([low, high], [row, row], color=pen.colour, linewidth=2)
@@ -126,11 +128,13 @@ def ratio_table(axes: Axes, rows: Sequence[tuple[str, Sequence[float | None]]], 
     axes.xaxis.tick_top()
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    bar = axes.figure.colorbar(ScalarMappable(norm, shades), ax=axes, location="bottom", fraction=0.02, pad=0.01, extend="both")
+    place: Any = {"location": "bottom", "fraction": max(0.02, 0.2 / axes.get_figure(root=True).get_figheight()), "pad": 0.01}
+    bar = axes.figure.colorbar(ScalarMappable(norm, shades), ax=axes, **place, extend="both")
     bar.outline.set_visible(False)
     bar.set_ticks([0.1, 0.2, 0.5, 1, 2, 5, 10], labels=["0.1", "0.2", "0.5", "1", "2", "5", "10"], minor=False)
     bar.ax.tick_params(which="both", colors=theme.muted, labelsize=10, length=0)
-    bar.set_label("mean final regret as a multiple of hindsight's: min(tuned, oracle)", color=theme.text, fontsize=11)
+    gap = " " if len(names) > 6 else "\n"  # a narrow figure would cut one line
+    bar.set_label(f"mean final regret as a multiple{gap}of hindsight's: min(tuned, oracle)", color=theme.text, fontsize=11)
 
 
 def guides(axes: Axes, curves: Sequence[Curve], theme: Theme) -> dict[str, Line2D]:

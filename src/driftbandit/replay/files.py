@@ -60,4 +60,4 @@ def write(folder: Path, study: LogStudy) -> None:
         for over in (RANDOM, study.against)
     ]
     curves = pl.concat(parts)
-    figures.save_both(lambda theme: figures.gains(curves, unit=study.unit, theme=theme), folder, "gains")
+    figures.save_both(lambda theme: figures.gains(curves, unit=study.unit, yardsticks=[FIXED], theme=theme), folder, "gains")

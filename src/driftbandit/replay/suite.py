@@ -3,7 +3,6 @@
 Hindsight is computed in two stages to save time: every combination plays once, then the best of each kind all replicates.
 """
 
-import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -21,7 +20,8 @@ from driftbandit.replay.real import TABLES
 from driftbandit.replay.study import LogStudy, Stage
 from driftbandit.replay.tasks import Bounded, Known
 from driftbandit.report.tables import Grid, as_markdown
-from driftbandit.studies.settings import MEMORY, SettingsError, check_keys, hint, named, read_toml
+from driftbandit.studies.picked import check_contenders, matching
+from driftbandit.studies.settings import MEMORY, SettingsError, check_keys, named, read_toml
 from driftbandit.studies.summary import write_data
 from driftbandit.studies.tasks import Variant, expand
 
@@ -47,7 +47,7 @@ def load(
     policies: Sequence[str] | None = None,
     replicates: int | None = None,
 ) -> RealSuite:
-    """The suite in a file, or the one shipped: only tables that match the pattern, only contenders that are named."""
+    """The suite in a file, or the one shipped: only tables that match the patterns, only contenders that are named."""
     path = Path(str(files("driftbandit") / "examples" / "real.toml") if file is None else file)
     settings = read_toml(path)
     check_keys("suite", settings, ["replicates", "policies"], required=["policies"])
@@ -55,12 +55,8 @@ def load(
     contenders = [name for name, table in found.items() if table.get("kind", name) not in HINDSIGHT]
     if len(contenders) == len(found):
         raise SettingsError(f"[policies] must have one to tune in hindsight: add one of {', '.join(HINDSIGHT)}")
-    for name in policies or ():
-        if name not in contenders:
-            raise SettingsError(f"[policies] has no contender {name!r}; {hint(name, contenders, 0.4)}")
-    chosen = fnmatch.filter(TABLES, tables)
-    if not chosen:
-        raise SettingsError(f"no real table matches {tables!r}; {hint(tables.strip('*'), TABLES, 0.4)}")
+    check_contenders(policies or (), contenders, found)
+    chosen = matching(tables, TABLES, "real table")
     left_out = set() if policies is None else set(contenders) - set(policies)
     count = named("suite", validate.whole, {"name": "replicates", "value": replicates or settings.get("replicates", 1)})
     return RealSuite(chosen, {name: table for name, table in found.items() if name not in left_out}, count)

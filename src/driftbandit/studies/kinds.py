@@ -1,10 +1,11 @@
 """The classes that tables name: ours by their kinds, your own policies as "module:Class"."""
 
+import difflib
 import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,13 @@ MEMORY: dict[str, Memory] = {
 }
 
 
+def hint(name: str, known: Iterable[str], likeness: float) -> str:
+    """The nearest known name, or all names if none is near."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=likeness)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
 def is_own(kind: str) -> bool:
     """Whether a kind names a user's own class."""
     return ":" in kind
@@ -55,16 +63,19 @@ def player_class(kind: str) -> type:
 
 def own_class(kind: str) -> type:
     module, _, name = kind.partition(":")
+    if module.endswith(".py"):
+        raise ValueError(f"kind {kind!r} must name the module without .py: write '{module.removesuffix('.py')}:{name}'")
     try:
         found = importlib.import_module(module)
     except Exception as error:
         raise ValueError(
             f"kind {kind!r}: {module!r} cannot be imported ({type(error).__name__}: {error}); it must be importable here "
-            "and on every worker; the command line also finds files in the current directory"
+            "and on every worker; the command line also finds files in the current directory and beside the TOML file"
         ) from error
     player = getattr(found, name, None)
     if player is None:
-        raise ValueError(f"kind {kind!r}: there is no class {name!r} in {found!r}")
+        classes = [one for one, thing in vars(found).items() if isinstance(thing, type) and is_player(thing)]
+        raise ValueError(f"kind {kind!r}: there is no class {name!r} in {found!r}; {hint(name, classes, 0.4)}")
     if not isinstance(player, type) or not is_player(player):
         raise ValueError(f"kind {kind!r} must be a class with the methods select and update, got {player!r}")
     if "dim" not in parameters(player):
@@ -77,6 +88,15 @@ def parameters(kind: type) -> list[str]:
     known = inspect.signature(kind).parameters.values()
     named = [one.name for one in known if one.kind not in (one.POSITIONAL_ONLY, one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     return named if "dim" in named or not takes_anything(kind) else ["dim", *named]
+
+
+def check_given(kind: type, given: Collection[str]) -> None:
+    """Raise an error if a class needs an argument that it is not given."""
+    for one in inspect.signature(kind).parameters.values():
+        by_name = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        if by_name and one.default is one.empty and one.name not in given:
+            instead = "" if is_ours(kind) else ", or give it a default in the constructor"
+            raise ValueError(f"{kind.__name__} needs {one.name}, which it is not told: set `{one.name} = …` here{instead}")
 
 
 def takes_anything(kind: type) -> bool:

@@ -1,6 +1,5 @@
 """Settings as data: tables of plain values → worlds and policies, with errors that name the key and the nearest one."""
 
-import difflib
 import inspect
 import itertools
 import tomllib
@@ -12,7 +11,8 @@ from driftbandit.core import validate
 from driftbandit.policies import every
 from driftbandit.policies._base.policy import Policy
 from driftbandit.studies.kinds import MEMORY as MEMORY
-from driftbandit.studies.kinds import PARTS, is_own, memory_of, parameters, player_class, takes_anything
+from driftbandit.studies.kinds import PARTS, check_given, is_own, memory_of, parameters, player_class, takes_anything
+from driftbandit.studies.kinds import hint as hint
 from driftbandit.theory.tuning import early_period, optimal_period
 from driftbandit.worlds.hard_drift import BaseRate, Scaled
 from driftbandit.worlds.world import World
@@ -54,13 +54,6 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not TOML: {error}") from None
-
-
-def hint(name: str, known: Iterable[str], likeness: float) -> str:
-    """The nearest known name, or all names if none is near."""
-    known = list(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=likeness)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
 
 
 def check_keys(where: str, table: Table, known: Iterable[str], required: Iterable[str] = ()) -> None:
@@ -138,7 +131,8 @@ def check_policy_table(where: str, table: Table) -> str:
     """Check the keys of a policy's table, and return its kind."""
     kind = table.get("kind", where.removeprefix("policies."))
     if not isinstance(kind, str) or not (is_own(kind) or kind in every()):
-        nearest = hint(str(kind), every(), 0.3)
+        module, _, name = str(kind).rpartition(".")
+        nearest = f"did you mean '{module}:{name}'?" if module and name else hint(str(kind), sorted(every()), 0.3)
         raise SettingsError(f"[{where}] unknown policy kind {kind!r} (one of your own is 'module:Class'); {nearest}")
     player = named(where, player_class, {"kind": kind})
     if not takes_anything(player):
@@ -176,6 +170,7 @@ def make_policy(where: str, table: Table, world: Told, replicate: int | None) ->
     if not issubclass(player, Policy):  # whose replicates are spawned
         told["seed"] = replicate or 0
     arguments = {key: value for key, value in told.items() if key in takes and value is not None}
+    named(where, check_given, {"kind": player, "given": {*arguments, *given}})
     policy = named(where, player, {**arguments, **given})
     if getattr(policy, "dim", world.dim) != world.dim:
         raise SettingsError(f"[{where}] dim must be {world.dim}, like the world's, got {policy.dim}")

@@ -4,7 +4,6 @@ First every policy that is tuned in hindsight plays a few replicates; then those
 and every contender, play all replicates. Finished work is in the ledger, so nothing is played twice.
 """
 
-import fnmatch
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,7 +22,8 @@ from driftbandit.policies._base.policy import Policy
 from driftbandit.report.tables import as_markdown
 from driftbandit.simulate.play import play
 from driftbandit.studies.hindsight import by_world, ratios, summaries
-from driftbandit.studies.settings import MEMORY, SettingsError, hint, make_policy, make_world
+from driftbandit.studies.picked import check_contenders, matching
+from driftbandit.studies.settings import MEMORY, SettingsError, make_policy, make_world
 from driftbandit.studies.study import Study, run_together
 from driftbandit.studies.summary import write_data
 from driftbandit.studies.tasks import Variant
@@ -46,7 +46,7 @@ def load(
     policies: Sequence[str] | None = None,
     ablation: bool = False,
 ) -> Study:
-    """The study in a file, or the one shipped: only worlds that match the pattern, only contenders that are named.
+    """The study in a file, or the one shipped: only worlds that match the patterns, only contenders that are named.
 
     With ``ablation`` the contenders are AdaptiveUCB and versions of it that each lack one part.
 
@@ -63,12 +63,8 @@ def load(
     if not any(role(policy) == "tuned" for policy in study.policy_variants):
         raise SettingsError(f"[policies] must have one with a list of memories and width 1: add one of {', '.join(MEMORY)}")
     contenders = list(dict.fromkeys(policy.name for policy in study.policy_variants if role(policy) == "contender"))
-    for name in policies or ():
-        if name not in contenders:
-            raise SettingsError(f"[policies] has no contender {name!r}; {hint(name, contenders, 0.4)}")
-    chosen = fnmatch.filter(study.worlds, worlds)
-    if not chosen:
-        raise SettingsError(f"no world matches {worlds!r}; {hint(worlds.strip('*'), study.worlds, 0.4)}")
+    check_contenders(policies or (), contenders, study.policies)
+    chosen = matching(worlds, study.worlds, "world")
     left_out = set() if policies is None else set(contenders) - set(policies)
     return replace(
         study,

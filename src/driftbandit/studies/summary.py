@@ -29,7 +29,7 @@ def summaries(study: Study) -> list[Grid]:
         Grid(
             ("policy", "final regret, mean ± std", "time per round", "state (bytes)"),
             [
-                (policy, f"{mean:,.0f} ± {std or 0.0:,.0f}", f"{nanoseconds:,.0f} ns", f"{size:,}")
+                (policy, f"{mean:,.0f} ± {std or 0.0:,.0f}", f"{nanoseconds:,.0f} ns", f"{size:,}" if size else "–")
                 for _, policy, mean, std, nanoseconds, size in rows.filter(world=world.label).iter_rows()
             ],
             f"{world.label}: T = {world.settings['horizon']:,}, {study.replicates} replicates",
