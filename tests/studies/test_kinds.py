@@ -1,6 +1,10 @@
 """What a study can name, frozen: kinds come from the classes, so one that is renamed or moved must not go unnoticed."""
 
-from driftbandit import Abrupt, Gaussian, UniformDelay, UnitArms
+from importlib.resources import files
+
+from driftbandit import Abrupt, Gaussian, Study, UniformDelay, UnitArms
+from driftbandit.core.kinds import is_ours
+from driftbandit.policies import every
 from driftbandit.studies.kinds import MEMORY, PARTS
 
 KINDS = {
@@ -24,6 +28,11 @@ def test_kinds_are_frozen() -> None:
     some = {"drift": Abrupt, "arms": UnitArms, "noise": Gaussian, "delay": UniformDelay}
     for part, kind in (("drift", "abrupt"), ("arms", "unit"), ("noise", "gaussian"), ("delay", "uniform")):
         assert PARTS[part][0][kind] is some[part]
+
+
+def test_the_example_of_all_policies_has_them_all() -> None:
+    study = Study.from_file(str(files("driftbandit") / "examples" / "policies.toml"))
+    assert sorted(study.policies) == sorted(name for name, kind in every().items() if is_ours(kind))
 
 
 def test_memories_are_frozen() -> None:

@@ -56,7 +56,9 @@ def add_replay(commands: Commands) -> None:
         help="compare policies on a log of your own: a table of the arms offered and their rewards",
         description="Replay a log: a Parquet or CSV table with one row per arm offered, where the outcome of "
         "every arm is known. FILE.toml names its columns and the policies. A policy is told only the reward of the arm it "
-        "takes, and not before that reward became known. Prints and writes what `driftbandit flights` does. "
+        "takes, and not before that reward became known. Prints what each policy gains over choosing at random and over the "
+        "policy it is compared with, with intervals from resampling blocks of time; writes a folder with tables (Markdown, "
+        "Parquet, CSV), a figure (PNG, SVG, light and dark) and settings (JSON). "
         "If it is interrupted, rerun the same command to resume.",
         epilog="`driftbandit example replay > FILE.toml` prints a commented file to start from.",
         formatter_class=Defaults,

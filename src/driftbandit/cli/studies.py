@@ -6,7 +6,7 @@ from pathlib import Path
 from driftbandit.cli.characters import write_utf8
 from driftbandit.cli.options import Commands, Defaults, add_run_options
 
-EXAMPLES = ("first", "paper", "scaling", "suite", "real", "flights", "replay")
+EXAMPLES = ("first", "policies", "paper", "scaling", "suite", "real", "flights", "replay")
 
 
 def add_compare(commands: Commands) -> None:
@@ -16,6 +16,7 @@ def add_compare(commands: Commands) -> None:
         description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). If "
         "it is interrupted, rerun the same command to resume. `driftbandit example > FILE.toml` prints a commented file to "
         "start from.",
+        epilog="`driftbandit example policies` lists the policies. One of your own is `kind = \"module:Class\"`.",
         formatter_class=Defaults,
     )
     command.add_argument("file", type=Path, help="the study", metavar="FILE.toml")
@@ -46,7 +47,8 @@ def add_example(commands: Commands) -> None:
     command = commands.add_parser(
         "example",
         help="print an example study file to start from",
-        description="Print an example study file: `first`, fully commented; `paper`, the paper's experiment, "
+        description="Print an example study file: `first`, fully commented; `policies`, every policy with what it is told; "
+        "`paper`, the paper's experiment, "
         "every parameter of which can be changed; `scaling`, how regret grows with the horizon; "
         "`suite`, the worlds and policies of `driftbandit suite`; `real`, the policies of `driftbandit suite --real`; "
         "`flights`, the policies of `driftbandit flights`; `replay`, for a log of your own, fully commented.",
