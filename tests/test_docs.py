@@ -2,8 +2,10 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,6 +17,34 @@ FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 NOT_RUN = {"bash", "bibtex", "json"}  # what needs a cluster, a service, hours or a reader
 
 pytestmark = pytest.mark.plain
+
+
+@pytest.fixture
+def missing(monkeypatch: pytest.MonkeyPatch) -> Callable[[set[str]], list[str]]:
+    """The check that the build makes, with what it finds in the pages' directives alone."""
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    return cast(Callable[[set[str]], list[str]], import_module("completeness").missing)
+
+
+def documented() -> set[str]:
+    found = set()
+    for page in sorted((DOCS / "api").glob("*.rst")):
+        module = ""
+        for kind, name in re.findall(
+            r"^\.\. (currentmodule|auto\w+|py:\w+):: (\S+)", page.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            module = name if kind == "currentmodule" else module
+            found.add(f"{module}.{name}")
+    return found
+
+
+def test_the_reference_has_every_public_name(missing: Callable[[set[str]], list[str]]) -> None:
+    found = documented()
+    assert missing(found) == [], "add each to a page of docs/api"
+    assert missing(found - {"driftbandit.RestartUCB", "driftbandit.checks.check_chooser"}) == [
+        "driftbandit.RestartUCB",
+        "driftbandit.checks.check_chooser",
+    ]
 
 
 def commands(text: str) -> Iterator[str]:

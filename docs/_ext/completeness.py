@@ -1,6 +1,6 @@
 """The reference lists every public name, or the build fails."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from importlib import import_module
 from types import ModuleType
 
@@ -8,7 +8,14 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-MODULES = ("driftbandit", "driftbandit.figures", "driftbandit.theory", "driftbandit.shop", "driftbandit.live")
+MODULES = (
+    "driftbandit",
+    "driftbandit.checks",
+    "driftbandit.figures",
+    "driftbandit.live",
+    "driftbandit.shop",
+    "driftbandit.theory",
+)
 logger = logging.getLogger(__name__)
 
 
@@ -20,12 +27,15 @@ def public_names(module: ModuleType) -> Iterator[str]:
             yield f"{module.__name__}.{name}"
 
 
+def missing(documented: Container[str]) -> list[str]:
+    """The public names that are in no page."""
+    names = [name for module in MODULES for name in public_names(import_module(module))]
+    return [name for name in names if name not in documented]
+
+
 def check(app: Sphinx, env: BuildEnvironment) -> None:
-    documented = env.domains.python_domain.objects
-    for module in MODULES:
-        for name in public_names(import_module(module)):
-            if name not in documented:
-                logger.warning("the reference lacks %s: add it to a page of docs/api", name, type="completeness")
+    for name in missing(env.domains.python_domain.objects):
+        logger.warning("the reference lacks %s: add it to a page of docs/api", name, type="completeness")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -16,7 +16,7 @@ def add_compare(commands: Commands) -> None:
         description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). If "
         "it is interrupted, rerun the same command to resume. `driftbandit example > FILE.toml` prints a commented file to "
         "start from.",
-        epilog="`driftbandit example policies` lists the policies. One of your own is `kind = \"module:Class\"`.",
+        epilog='`driftbandit example policies` lists the policies. One of your own is `kind = "module:Class"`.',
         formatter_class=Defaults,
     )
     command.add_argument("file", type=Path, help="the study", metavar="FILE.toml")

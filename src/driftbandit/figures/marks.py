@@ -128,7 +128,7 @@ def ratio_table(axes: Axes, rows: Sequence[tuple[str, Sequence[float | None]]], 
     axes.xaxis.tick_top()
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    place: Any = {"location": "bottom", "fraction": max(0.02, 0.2 / axes.get_figure(root=True).get_figheight()), "pad": 0.01}
+    place: Any = {"location": "bottom", "fraction": max(0.02, 20 / axes.figure.bbox.height), "pad": 0.01}
     bar = axes.figure.colorbar(ScalarMappable(norm, shades), ax=axes, **place, extend="both")
     bar.outline.set_visible(False)
     bar.set_ticks([0.1, 0.2, 0.5, 1, 2, 5, 10], labels=["0.1", "0.2", "0.5", "1", "2", "5", "10"], minor=False)
