@@ -398,7 +398,7 @@ def test_the_figure_has_a_panel_for_each_table_and_a_row_for_each_policy(theme: 
     for axes in figure.axes:
         names = ["AdaptiveUCB", "DetectUCB", "StaticUCB (hindsight)", "RestartUCB (hindsight)", "Master"]
         assert [label.get_text() for label in axes.get_yticklabels()] == names
-        assert [text.get_text() for text in axes.texts] == ["← -900"]
+        assert [text.get_text() for text in axes.texts] == ["← −900"]
         assert axes.get_xlim()[0] > -3
         assert axes.get_xlabel() == "points, gained over the best in hindsight"
         assert [np.asarray(line.get_xdata())[0] for line in axes.lines[:2]] == [1.0, 2.0]
