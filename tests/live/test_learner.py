@@ -293,7 +293,7 @@ def test_export_is_exact_and_what_was_exported_can_be_dropped(path: Path) -> Non
             answers[str(k)] = arms, learner.decide(arms, id=str(k))
             learner.reward(str(k), 0.1 * k)
         learner.service.snapshot()
-        rows = learner.export(path.with_suffix(".parquet"))
+        rows, _ = learner.export(path.with_suffix(".parquet"))
         table = pl.read_parquet(path.with_suffix(".parquet"))
         assert table.height == rows == learner.service.journal.end
         for row in table.filter(kind="Decided").iter_rows(named=True):
@@ -302,7 +302,7 @@ def test_export_is_exact_and_what_was_exported_can_be_dropped(path: Path) -> Non
             assert (row["index"], row["chance"], row["round"]) == (answer.index, answer.propensity, answer.round)
         assert table.filter(kind="Rewarded")["value"].to_list() == [0.1 * k for k in range(40)]
         learner.decide(ARMS, id="last")
-        assert learner.export(path.with_suffix(".parquet"), drop=True) == rows + 1
+        assert learner.export(path.with_suffix(".parquet"), drop=True) == (rows + 1, learner.service.journal.start)
         assert learner.service.journal.start > 0
         before = bits(learner.service)
     with Learner.open(path) as learner:

@@ -104,7 +104,7 @@ class Actions:
             return None
         vector = validate.array(f"the features of action {name!r}", features, 1)
         if (self.names and len(vector) != self.feature_count) or (self.names and not self.features):
-            expected = self.feature_count if self.features else "no"
+            expected = self.feature_count if self.features else "none"
             raise ValueError(f"action {name!r} has {len(vector)} features, but the others have {expected}")
         if not np.linalg.norm(vector) <= 1.0 + 1e-9:
             raise ValueError(

@@ -28,7 +28,8 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
 
 def understood(answer: httpx.Response) -> Any:
     """The body, or the problem that it tells; records, which come one per line, as a list."""
-    media, body = answer.headers.get("content-type", ""), None
+    body: Any = None
+    media = answer.headers.get("content-type", "")
     if media.startswith("application/x-ndjson"):
         body = [msgspec.json.decode(line) for line in answer.content.splitlines()]
     elif "json" in media and answer.content:  # a proxy may say something else
