@@ -6,13 +6,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from driftbandit import StaticUCB
+from driftbandit import AdaptiveUCB, DiscountedTS, StaticUCB
 from driftbandit.cli import main
 from driftbandit.live import Learner, Service
 from driftbandit.live.client import Client
 from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.errors import Conflict, Locked, NotFound
 from driftbandit.live.settings import DAY
+from driftbandit.policies._base.policy import Policy
 from live_door import ARMS, EXPERIMENT, new_app, served
 from live_service import Clock
 
@@ -58,7 +59,7 @@ def test_an_export_is_a_new_parquet_file_of_its_owner_alone(journal: Path, capsy
 def test_nothing_is_dropped_for_good_unless_told(journal: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, words = said(capsys, "journal", "compact", journal, "--keep-days", "0")
     assert status == 2
-    assert "records would be dropped for good: add --archive FOLDER" in words
+    assert "records would be deleted permanently: add --archive FOLDER" in words
     assert said(capsys, "journal", "verify", journal)[1].startswith(f"{journal}: records 0 to")
     archive = journal.with_name("old")
     status, words = said(capsys, "journal", "compact", journal, "--keep-days", "0", "--archive", archive)
@@ -75,7 +76,7 @@ def test_dropping_for_good(journal: Path, capsys: pytest.CaptureFixture[str]) ->
     status, words = said(capsys, "journal", "compact", journal, "--yes")
     assert status == 0
     assert int(words.split()[1]) > 50
-    assert "dropped for good" in words
+    assert "dropped permanently" in words
 
 
 def test_a_learner_says_what_it_dropped_and_overwrites_no_only_copy(journal: Path) -> None:
@@ -161,3 +162,13 @@ def test_a_reward_that_came_too_late_is_told_apart(tmp_path: Path) -> None:
         assert shop.reward("a", 1.0).outcome == "late"
         found = shop.find("a")
         assert (found.state, found.reward, found.late) == ("expired", None, 1.0)
+
+
+@pytest.mark.parametrize(("policy", "later"), [(AdaptiveUCB(2), True), (DiscountedTS(2, discount=0.99), False)])
+def test_a_width_that_is_not_known_is_not_zero(tmp_path: Path, policy: Policy, later: bool) -> None:
+    """Nothing is learnt yet; a policy that draws has none at all."""
+    with Learner.open(tmp_path / "shop.db", policy) as shop:
+        shop.decide(ARMS, id="a")
+        assert [one.width for one in shop.explain("a").opinions] == [None] * 3
+        shop.reward("a", 1.0)
+        assert all((one.width is not None) == later for one in shop.preview(ARMS).opinions)

@@ -1,5 +1,6 @@
 """The Learner: what a user types, what is promised, and what is refused without a change."""
 
+import contextlib
 import math
 import sys
 import threading
@@ -330,9 +331,12 @@ def test_another_state_than_the_witness_is_refused_or_adopted(path: Path, monkey
     teach = StaticUCB._teach
     with monkeypatch.context() as patch:  # a release that rounds otherwise
         patch.setattr(StaticUCB, "_teach", lambda self, t, x, r, own: teach(self, t, x, math.nextafter(r, 2.0), own))
-        with pytest.raises(Mismatch, match=f"record {witness}, experiment 'shop'.*adopt") as refused:
+        with pytest.raises(Mismatch, match=f"record {witness}, experiment 'shop'.*serve {path} --adopt") as refused:
             opened(path)
         assert refused.value.record == witness
+        with contextlib.closing(SqliteJournal(path)) as journal:
+            with pytest.raises(Mismatch, match=f"record {witness}.*serve {path} --adopt.*verified any more"):
+                verify(journal)
         Service.open(SqliteJournal(path), adopt=True).close()
         opened(path).close()  # from the snapshot that was written then
     journal = SqliteJournal(path)

@@ -1,4 +1,4 @@
-"""``journal``: what a service wrote, checked, exported, shortened."""
+"""``journal``: verify, export and compact what a service wrote."""
 
 import argparse
 from pathlib import Path
@@ -12,24 +12,26 @@ def add_journal(commands: Commands) -> None:
     command = commands.add_parser(
         "journal",
         help="verify, export and compact the journal of a service",
-        description="A journal holds all that happened, and the state of every policy follows from it. One process has it open "
-        "at a time, so stop the service first, or copy the file and those beside it after a stop.",
+        description="A journal records everything that happened; the state of every policy is computed from it. Only one "
+        "process can have it open, so stop the service first, or work on a copy of its files made while it was stopped.",
         epilog="""examples:
-  driftbandit journal verify shop.db                       fold all of it again and compare with its witnesses
+  driftbandit journal verify shop.db                       recompute every state and compare with what was recorded
   driftbandit journal export shop.db shop.parquet          one row per record, numbers exact
   driftbandit journal compact shop.db --keep-days 30 --archive old/
-                                                           drop what is older and snapshots do not need, once it is in old/""",
+                                                           move older records that snapshots do not need to old/""",
         formatter_class=Examples,
     )
     verbs = command.add_subparsers(title="what to do", metavar="verify | export | compact", dest="verb", required=True)
-    add_verb(verbs, "verify", "fold all records again and check every checksum, witness and snapshot", verify)
-    export_verb = add_verb(verbs, "export", "write the records to a Parquet file, one row each", export)
+    add_verb(verbs, "verify", "recompute every state; check all checksums, witnesses (recorded states) and snapshots", verify)
+    export_verb = add_verb(verbs, "export", "write the records to a Parquet file, one row per record", export)
     export_verb.add_argument("out", type=Path, metavar="FILE.parquet")
-    export_verb.add_argument("--force", action="store_true", help="write over a file that exists")
+    export_verb.add_argument("--force", action="store_true", help="replace an existing file")
     compact_verb = add_verb(verbs, "compact", "drop old records that the snapshots do not need", compact)
-    compact_verb.add_argument("--keep-days", type=at_least(0), default=30, metavar="N", help="keep younger ones (default: 30)")
-    compact_verb.add_argument("--archive", type=Path, metavar="FOLDER", help="write them to Parquet files there first")
-    compact_verb.add_argument("--yes", action="store_true", help="drop them for good, if there is no --archive")
+    compact_verb.add_argument(
+        "--keep-days", type=at_least(0), default=30, metavar="N", help="keep younger records (default: 30)"
+    )
+    compact_verb.add_argument("--archive", type=Path, metavar="FOLDER", help="first write them to Parquet files there")
+    compact_verb.add_argument("--yes", action="store_true", help="without --archive: delete them permanently")
 
 
 def add_verb(verbs: Commands, name: str, about: str, run: Any) -> argparse.ArgumentParser:
@@ -44,7 +46,7 @@ def verify(chosen: argparse.Namespace) -> None:
 
     with opened_journal(chosen.path) as journal:
         found = folded(journal)
-    print(f"{chosen.path}: records {found.first:,} to {found.records:,} folded, {agreement(found.witnesses)}")
+    print(f"{chosen.path}: records {found.first:,} to {found.records:,} replayed, {agreement(found.witnesses)}")
     for name, digest in found.digests.items():
         print(f"  {name}: state {digest}")
 
@@ -59,7 +61,7 @@ def export(chosen: argparse.Namespace) -> None:
     if chosen.out.suffix != ".parquet":
         raise ValueError(f"{chosen.out} must end in .parquet, since that is what is written")
     if chosen.out.exists() and not chosen.force:
-        raise FileExistsError(f"{chosen.out} exists: take another name, or write over it with --force")
+        raise FileExistsError(f"{chosen.out} exists: choose another name, or replace it with --force")
     with opened_journal(chosen.path) as journal:
         print(f"written: {chosen.out}, {written(journal, chosen.out):,} records")
 
@@ -69,14 +71,14 @@ def compact(chosen: argparse.Namespace) -> None:
     from driftbandit.live.retention import retire
 
     if not chosen.path.exists():
-        raise FileNotFoundError(f"there is no journal at {chosen.path}")
+        raise FileNotFoundError(f"there is no journal at {chosen.path}: check the path")
     with opened(chosen.path) as service:
         secure(service)
         journal, limit = service.journal, service.now() - 86_400.0 * chosen.keep_days
         number = droppable(journal, limit) - journal.start
         if number and not chosen.archive and not chosen.yes:
             advice = "add --archive FOLDER to write them to Parquet files first, or --yes"
-            raise ValueError(f"{chosen.path}: {number:,} records would be dropped for good: {advice}")
+            raise ValueError(f"{chosen.path}: {number:,} records would be deleted permanently: {advice}")
         dropped = retire(journal, limit, chosen.archive)
-    how = f", after they were written to {chosen.archive}" if chosen.archive else " for good"
+    how = f", after they were written to {chosen.archive}" if chosen.archive else " permanently"
     print(f"{chosen.path}: {dropped:,} records dropped{how if dropped else ''}")

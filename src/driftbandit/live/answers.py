@@ -65,7 +65,7 @@ class Opinion(msgspec.Struct, frozen=True):
     index: int
     action: str | None
     estimate: float  # of its reward
-    width: float  # how far that may be off, as the policy is optimistic
+    width: float | None  # how far that may be off, as the policy is optimistic; None where it cannot say, or draws instead
     score: float  # their sum, by which arms are compared
 
 

@@ -14,8 +14,8 @@ from driftbandit.core.files import write_atomically
 from driftbandit.live.disk import snapshot
 from driftbandit.live.disk.journal import Journal
 from driftbandit.live.disk.sqlite import MINE
-from driftbandit.live.disk.state import State, recover, tail
-from driftbandit.live.errors import Damaged
+from driftbandit.live.disk.state import State, recover, tail, with_advice
+from driftbandit.live.errors import Damaged, Mismatch
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.players import rows
 from driftbandit.live.service import Service
@@ -116,7 +116,10 @@ def verify(journal: Journal) -> Verified:
             if isinstance(record, r.Adopted):  # what was folded so far is not what was gone on with
                 state = snapshot_from(journal, number + 1)
                 break
-            state.apply(record)
+            try:
+                state.apply(record)
+            except Mismatch as error:
+                raise with_advice(journal, error) from None
             witnesses += isinstance(record, r.Witness)
     if state.freeze().encode() != recover(journal).freeze().encode():
         raise Damaged(f"{journal.name}: its latest snapshot is not what its records make: remove the snapshot")
