@@ -334,11 +334,15 @@ def test_another_state_than_the_witness_is_refused_or_adopted(path: Path, monkey
         with pytest.raises(Mismatch, match=f"record {witness}, experiment 'shop'.*serve {path} --adopt") as refused:
             opened(path)
         assert refused.value.record == witness
-        with contextlib.closing(SqliteJournal(path)) as journal:
-            with pytest.raises(Mismatch, match=f"record {witness}.*serve {path} --adopt.*verified any more"):
-                verify(journal)
+        with (
+            contextlib.closing(SqliteJournal(path)) as journal,
+            pytest.raises(Mismatch, match=f"record {witness}.*serve {path} --adopt.*verified here any more"),
+        ):
+            verify(journal)
         Service.open(SqliteJournal(path), adopt=True).close()
         opened(path).close()  # from the snapshot that was written then
+        with contextlib.closing(SqliteJournal(path)) as journal:
+            assert verify(journal).first > witness  # what was adopted is not complained of again
     journal = SqliteJournal(path)
     assert verify(journal).records == journal.end  # folded from where it was adopted
     journal.close()

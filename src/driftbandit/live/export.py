@@ -119,12 +119,22 @@ def verify(journal: Journal) -> Verified:
             try:
                 state.apply(record)
             except Mismatch as error:
-                raise with_advice(journal, error) from None
+                state = adopted_after(journal, error)
+                first = state.place
+                break
             witnesses += isinstance(record, r.Witness)
     if state.freeze().encode() != recover(journal).freeze().encode():
         raise Damaged(f"{journal.name}: its latest snapshot is not what its records make: remove the snapshot")
     digests = {name: each.digest().hex() for name, each in state.names.items()}
     return Verified(first, state.place, witnesses, digests)
+
+
+def adopted_after(journal: Journal, error: Mismatch) -> State:
+    """Where it was gone on with, though this did not agree; else the mismatch stands."""
+    for number, record in tail(journal, error.record):
+        if isinstance(record, r.Adopted) and record.mismatch <= error.record:
+            return snapshot_from(journal, number + 1)
+    raise with_advice(journal, error) from None
 
 
 def snapshot_from(journal: Journal, first: int) -> State:
