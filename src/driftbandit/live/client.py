@@ -1,11 +1,8 @@
-"""The service from code that does not await: an AsyncClient in a thread of its own, so that a deadline holds to the letter."""
+"""The service from code that does not await."""
 
-import asyncio
-import os
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import httpx
 
@@ -13,17 +10,22 @@ from driftbandit.live.async_client import AsyncClient
 from driftbandit.live.calls import TO_CREATE, Actions, ContextLike, PolicyLike, SettingsLike, Told
 from driftbandit.live.outbox import Refusal
 from driftbandit.live.replies import Decided, ServiceError
+from driftbandit.live.threaded import Threaded
 
 __all__ = ["AsyncClient", "Client", "Decided", "ServiceError"]
-
-T = TypeVar("T")
 
 
 class Client:
     """Talk to ``driftbandit serve``; threads may share it.
 
     Parameters:
-        url, token, timeout, patience, fallback, room, batch: see ``AsyncClient``.
+        url: of the service, as "http://127.0.0.1:8000".
+        token: what ``driftbandit token make`` printed.
+        timeout: seconds until ``decide`` gives up: the fallback if there is one, else a ServiceError.
+        patience: seconds for everything else, but for ``create``, which has a timeout of its own.
+        fallback: an action's name or an arm's index to show when the service does not answer.
+        room: how many rewards may wait to be acknowledged; past it the oldest is given up (``given_up`` counts them).
+        batch: how many rewards are sent at once.
 
     ::
 
@@ -45,35 +47,12 @@ class Client:
         batch: int = 500,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._make = partial(
+        make = partial(
             AsyncClient, url, token, timeout=timeout, patience=patience, fallback=fallback, room=room, batch=batch,
             transport=transport,
         )  # fmt: skip
-        self._lock = threading.Lock()
-        self._process = -1
-        self._start()
-
-    def _start(self) -> None:
-        """The thread, again in a process that was forked: threads do not follow there."""
-        with self._lock:
-            if self._process == os.getpid():
-                return
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="driftbandit client", daemon=True)
-            self._thread.start()
-            self._process = os.getpid()
-
-            async def make() -> AsyncClient:
-                return self._make()
-
-            self._client = asyncio.run_coroutine_threadsafe(make(), self._loop).result()
-
-    def _wait(self, call: Callable[[AsyncClient], Coroutine[Any, Any, T]]) -> T:
-        if self._process != os.getpid():
-            self._start()
-        if self._loop.is_closed():
-            raise ServiceError(None, "this client was closed: make another")
-        return asyncio.run_coroutine_threadsafe(call(self._client), self._loop).result()
+        self._threaded = Threaded(make)
+        self._wait = self._threaded.wait
 
     def decide(
         self,
@@ -179,20 +158,16 @@ class Client:
     @property
     def refused(self) -> list[Refusal]:
         """Rewards that the service will never take: the last hundred."""
-        return self._client.refused
+        return self._threaded.client.refused
 
     @property
     def given_up(self) -> int:
         """Rewards lost because the queue was full."""
-        return self._client.given_up
+        return self._threaded.client.given_up
 
     def close(self, timeout: float | None = 5.0) -> None:
         """Send what waits, for ``timeout`` seconds at most."""
-        if not self._loop.is_closed():
-            self._wait(lambda it: it.close(timeout))
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        self._threaded.close(timeout)
 
     def __enter__(self) -> Self:
         return self

@@ -106,7 +106,7 @@ def recover(journal: Journal, *, adopting: bool = False, use_snapshots: bool = T
 def with_advice(journal: Journal, error: Mismatch) -> Mismatch:
     advice = (
         "open it with the release and on the kind of processor that wrote it, or go on with the state as it is computed here: "
-        f"`driftbandit serve {journal.name} --adopt`, or Learner.open(…, adopt=True). No record is lost then, but the states of "
+        f"`driftbandit serve {journal.name} --adopt`, or Learner.open(…, adopt=True). No record is lost then, but states of "
         "policies may differ from those that decided, and what was written before cannot be verified here any more"
     )
     return Mismatch(f"{journal.name}: {error}: {advice}", error.record)
