@@ -1,4 +1,4 @@
-"""Every policy beside its naive NumPy twin, in one run: the compiled loop, and select + update from Python."""
+"""Every policy compared with its naive NumPy twin, in one run: the compiled loop, and select + update from Python."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the twin's BLAS on one core, as ours is
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the twin's BLAS on one core, like ours
 
 import numpy as np
 from rich.console import Console
@@ -83,7 +83,7 @@ def api_seconds(policy: Policy, arms: FixedArms | Floats, rounds: int) -> float:
 
 
 def twin_seconds(policy: Policy, rows: Floats, rounds: int) -> float:
-    """The twin sums over all it has seen, so its cost grows: measured over its first rounds, to its advantage."""
+    """The twin sums over all it has seen, so its cost grows: it is measured over its first rounds, in its favour."""
 
     def measure() -> float:
         twin = twin_of(policy)

@@ -1,4 +1,4 @@
-"""What a round costs in blocks, beside one of a block's size: ratios measured side by side in one run."""
+"""The cost of a round with blocks, compared with one of a single block's size: ratios measured side by side in one run."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ def numbered(rng: np.random.Generator, blocks: int, width: int, shared: int) -> 
 
 
 def microseconds(policy: Policy, offer: Callable[[], Floats]) -> Iterator[float]:
-    """Per round, turn after turn."""
+    """Microseconds per round, one measurement per turn."""
     rng, sets = np.random.default_rng(1), [offer() for _ in range(200)]
     while True:
         rewards, begun = rng.normal(size=ROUNDS).tolist(), time.perf_counter()

@@ -1,4 +1,4 @@
-"""From a visitor's named fields to an action and back, ours beside VowpalWabbit and River: the same visitors, one table."""
+"""From a visitor's named fields to an action and back, ours, VowpalWabbit and River: the same visitors, one table."""
 
 import argparse
 import json
@@ -16,13 +16,13 @@ from clerks import BY_HAND, OURS, PASSES, PEERS, find
 from counters import COUNTERS, Counter
 
 AIM = 5.0  # times as fast as the fastest peer
-BOUNDS = {"RestartUCB": 15.0, "AdaptiveUCB": 40.0}  # µs, at the first counter
+BOUNDS = {"RestartUCB": 15.0, "AdaptiveUCB": 40.0}  # µs, in the first problem
 MOST_COLUMNS = 6000
 
 
 @dataclass
 class Row:
-    """What one took at each counter, in µs, or why there is nothing."""
+    """The time of one contender in each problem, in µs, or why there is none."""
 
     name: str
     micros: dict[str, float] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Row:
 
 
 def columns_of(name: str, counter: Counter) -> int:
-    """Of one of ours, all actions together."""
+    """The columns of one of ours, all actions together."""
     return (counter.actions + ("hybrid" in name)) * counter.columns
 
 
@@ -57,7 +57,7 @@ def measure(name: str, places: Sequence[str], most: int) -> Row:
 
 
 def ratios(rows: Sequence[Row], places: Sequence[str]) -> list[str]:
-    """Each of ours against the fastest peer at each counter, from this run."""
+    """Each of ours compared with the fastest peer in each problem, from this run."""
     lines = []
     for place in places:
         peers = [row for row in rows if row.name in PEERS and row.name not in BY_HAND and place in row.micros]
@@ -73,7 +73,7 @@ def ratios(rows: Sequence[Row], places: Sequence[str]) -> list[str]:
                     f"{word}{more}."
                 )
         lines += [
-            f"{place}: {row.name}, a bandit written by hand, takes {row.micros[place]:.1f} µs; it is no peer's own."
+            f"{place}: {row.name}, a bandit written by hand on a peer's regression, takes {row.micros[place]:.1f} µs."
             for row in rows
             if row.name in BY_HAND and place in row.micros
         ]
@@ -100,14 +100,14 @@ Written by `make peers`, from one run on {machine}, {named}; one core each.
 
 {chr(10).join(f"| {' | '.join(line)} |" for line in table)}
 
-How it was measured. *6 × 20*: six actions, and a visitor with country, device, channel, hour, basket and whether it was here
-before, as a dictionary, which a declared context makes into 20 columns; *100 × 50* with more countries, a weekday and a page.
-*µs*: processor time from Python of all that belongs to a decision and its update: from the dictionary to the name of an action,
-and the reward back; median of {PASSES} passes of about a second, each contender in a process of its own, after a warm-up.
-Ours play through `Chooser`, with parameters of each action's own (*disjoint*), or those and shared ones (*hybrid*, by default).
-VowpalWabbit has the same information as text, with interactions of visitor and action: *text* is parsed for the decision and
-again for the update, *examples* are parsed once and labelled. River has it as a dictionary of features. Its regressions with a
-loop by hand (gradient steps, no confidence, a random action in 1 of 20 rounds) are there to show how little a round can cost.
+How it was measured. *6 × 20*: six actions, and a visitor with country, device, channel, hour, basket and whether they have been
+here before, as a dictionary, which a declared context turns into 20 columns; *100 × 50* adds countries, a weekday and a page.
+*µs*: processor time in Python of everything that belongs to a decision and its update, from the dictionary to the name of an
+action, and then the reward; median of {PASSES} passes of about a second, each contender in its own process, after a warm-up.
+Ours play through `Chooser`, with separate parameters for each action (*disjoint*), or also shared ones (*hybrid*, the default).
+VowpalWabbit gets the same information as text, with interactions of visitor and action: *text* is parsed for the decision and
+again for the update, *examples* are parsed once and labelled. River gets it as a dictionary of features. Its regressions with a
+loop by hand (gradient steps, no confidence, a random action in 1 of 20 rounds) show how little a round can cost.
 """
 
 
@@ -115,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="NAME", default=[*OURS, *PEERS], help="only these")
     parser.add_argument("--counters", nargs="+", choices=COUNTERS, default=list(COUNTERS), help="actions × columns of context")
-    parser.add_argument("--most-columns", type=int, default=MOST_COLUMNS, help="of ours, all actions together")
+    parser.add_argument(
+        "--most-columns", type=int, default=MOST_COLUMNS, help="of ours, all actions together; beyond it they are skipped"
+    )
     parser.add_argument("--out", type=Path, default=Path("benchmarks/chooser.md"))
     options = parser.parse_args(arguments)
     rows = []

@@ -1,6 +1,6 @@
-"""Who serves visitors with named fields: ours through ``Chooser``, others as their manuals say; one plays in a process.
+"""Contenders for visitors with named fields: ours through ``Chooser``, others as their manuals say; one process each.
 
-Nothing is imported until it plays, so a process holds no other package than the one measured.
+Nothing is imported until it plays, so a process holds only the package being measured.
 """
 
 import json
@@ -91,7 +91,7 @@ class VowpalExamples(VowpalWabbit):
 
 
 class River:
-    """A dictionary of features; a Bayesian regression for each action, and an upper confidence bound."""
+    """A dictionary of features; one Bayesian regression per action, and an upper confidence bound."""
 
     def __init__(self, counter: Counter) -> None:
         from river.bandit import LinUCBDisjoint
@@ -115,7 +115,7 @@ class River:
 
 
 class RiverLinear(River):
-    """By hand: a linear regression by gradient steps for each action, the best of them, and in 1 of 20 rounds any."""
+    """By hand: one linear regression per action, fitted by gradient steps; the best action, or in 1 of 20 rounds any."""
 
     def __init__(self, counter: Counter) -> None:
         from river.linear_model import LinearRegression
@@ -148,7 +148,7 @@ PEERS: dict[str, tuple[str, Callable[[Counter], Clerk]]] = {
     "River LinUCBDisjoint": ("river", River),
     "River LinearRegression per action, epsilon": ("river", RiverLinear),
 }
-BY_HAND = ["River LinearRegression per action, epsilon"]  # and not a bandit that its package offers
+BY_HAND = ["River LinearRegression per action, epsilon"]  # not a bandit that the package offers
 
 
 def find(name: str) -> tuple[str, Callable[[Counter], Clerk]]:
@@ -156,7 +156,7 @@ def find(name: str) -> tuple[str, Callable[[Counter], Clerk]]:
 
 
 def serve(clerk: Clerk, met: list[Visitor]) -> float:
-    """The processor's seconds of a decision and an update."""
+    """Processor seconds per decision and update."""
     before = time.process_time()
     for visitor in met:
         clerk.update(reward_of(clerk.select(visitor), visitor))

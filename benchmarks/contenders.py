@@ -1,6 +1,6 @@
-"""Ours and the field's other packages on a fixed arm set, each through its own public interface; one plays in a process.
+"""Ours and the field's other packages on a fixed arm set, each through its own public interface and in its own process.
 
-Nothing is imported until it plays, and the rounds come as a file, so the process holds no other package than the one measured.
+Nothing is imported until it plays, and the rounds come as a file, so the process holds only the package being measured.
 """
 
 import json
@@ -20,7 +20,7 @@ PASSES = 5  # of the timing
 
 
 class Problem(NamedTuple):
-    """What a contender is told: the arms, the noise, and a memory in rounds for those that forget by one."""
+    """What a contender is told: the arms, the noise, and a memory in rounds for those that use one."""
 
     rows: NDArray[np.float64]
     noise: float
@@ -169,19 +169,19 @@ class Contender(NamedTuple):
     encoding: str
 
 
-MEANS = "no arm features, no shared parameter: a mean for each arm"
+MEANS = "no arm features, no shared parameter: one mean per arm"
 CONTENDERS = {
     "River LinUCBDisjoint": Contender("river", River, MEANS + "; told the noise"),
     "River LinUCBDisjoint, smoothing": Contender(
         "river", lambda problem: River(problem, forgets=True), MEANS + ", forgotten by its smoothing; told noise and memory"
     ),
-    "VowpalWabbit squarecb": Contender("vowpalwabbit", VowpalWabbit, "native: cb_explore_adf, an arm a line of features"),
+    "VowpalWabbit squarecb": Contender("vowpalwabbit", VowpalWabbit, "native: cb_explore_adf, one line of features per arm"),
     "VowpalWabbit squarecb, power_t 0": Contender(
-        "vowpalwabbit", lambda problem: VowpalWabbit(problem, "--power_t 0"), "native; a learning rate that does not fall"
+        "vowpalwabbit", lambda problem: VowpalWabbit(problem, "--power_t 0"), "native; a learning rate that does not decrease"
     ),
     "MABWiser LinUCB": Contender("mabwiser", MABWiser, MEANS),
     "contextualbandits LinUCB": Contender("contextualbandits", ContextualBandits, MEANS + "; made for rewards 0 and 1"),
-    "coba LinUCBLearner": Contender("coba", Coba, "native: an arm an action of features"),
+    "coba LinUCBLearner": Contender("coba", Coba, "native: each arm an action with features"),
     "bayesianbandits Thompson": Contender(
         "bayesianbandits", BayesianBandits, "native: shared regression, stabilised forgetting; told noise and memory"
     ),
@@ -215,10 +215,10 @@ def regret_of(player: Player, means: NDArray[np.float64], noise: NDArray[np.floa
 
 
 def microseconds(make: Callable[[], Player], means: NDArray[np.float64], noise: NDArray[np.float64]) -> float:
-    """A decision and an update, after one to warm up.
+    """Microseconds per decision and update, after a warm-up.
 
-    Processor time, and the median: a slow contender's pass is long enough to be interrupted by other work every time, a fast
-    one's is not, so wall time, or the least of the passes, would favour the fast.
+    Processor time, and the median: a slow contender's pass is long enough to be interrupted every time, a fast one's is not,
+    so wall time, or the fastest pass, would favour the fast contenders.
     """
     warm, *rewards = (means + noise[:, None]).tolist()
     measured = []
@@ -233,7 +233,7 @@ def microseconds(make: Callable[[], Player], means: NDArray[np.float64], noise: 
 
 
 def peak_megabytes() -> float:
-    """The most memory this process has held; not by ``ru_maxrss`` on Linux, where it starts from the parent's."""
+    """The peak memory of this process; not from ``ru_maxrss`` on Linux, which starts at the parent's."""
     status = Path("/proc/self/status")
     if status.exists():
         return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 2**10

@@ -1,4 +1,4 @@
-"""Where clerks serve: how many actions there are, what is known of a visitor, and what visitors like."""
+"""Problems with named fields: how many actions there are, what is known about a visitor, and what visitors like."""
 
 import random
 from typing import Any, NamedTuple
@@ -18,10 +18,10 @@ MORE: dict[str, list[str]] = {
 
 
 class Counter(NamedTuple):
-    """Where visitors are served: how many actions, which categories; hour, basket and returning are known everywhere."""
+    """A problem: how many actions, which categories; hour, basket and returning are known in all."""
 
     actions: int
-    columns: int  # that a declared context makes of a visitor
+    columns: int  # that a declared context turns a visitor into
     levels: dict[str, list[str]]
 
     @property

@@ -1,10 +1,10 @@
-"""The live service under load: durable decisions beside empty requests and beside a commit per request, as ratios of one run.
+"""The live service under load: durable decisions compared with empty requests and with one commit per request, in one run.
 
     python benchmarks/live.py --out benchmarks/live.md
 
-Needs ``wrk`` (Debian: apt-get install wrk). Each round measures everything once, so that what else the machine does
-falls on all alike; a ratio is the median over rounds. Where the machine is busy, requests per second say little, so the
-processor time that the server spends on a request is told too.
+Needs ``wrk`` (Debian: apt-get install wrk). Each round measures everything once, so that other load on the machine affects
+all alike; a ratio is the median over rounds. On a busy machine requests per second say little, so the processor time that
+the server spends per request is reported too.
 """
 
 import argparse
@@ -41,7 +41,7 @@ Round = dict[str, Measured]
 
 
 class Server:
-    """A server of its own, in its own process, and wrk against it."""
+    """A server in its own process, with wrk as its load."""
 
     def __init__(self, folder: Path, mode: str, seconds: int) -> None:
         self.folder, self.seconds, self.runs, self.mode = folder, seconds, 0, mode
@@ -71,7 +71,7 @@ class Server:
         return Measured(float(rate), 1e6 * (self._cpu() - before) / int(count))
 
     def _cpu(self) -> float:
-        """Seconds of the processor so far."""
+        """Processor seconds so far."""
         parts = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(parts[11]) + int(parts[12])) / TICK
 
@@ -111,7 +111,7 @@ def rounds(folder: Path, count: int, seconds: int) -> list[Round]:
 
 
 def at_half_load(folder: Path, url: str, rate: float, seconds: int) -> Round:
-    """The 99th percentile of what an empty request, a decision and an fsync take, in µs, at this pace."""
+    """The 99th percentile of the time of an empty request, a decision and an fsync, in µs, at this rate."""
     return {
         "paced empty": Measured(rate, p99(live_pace.latencies(url, "empty", rate, seconds))),
         "paced durable": Measured(rate, p99(live_pace.latencies(url, f"durable-{time.time_ns()}", rate, seconds))),
@@ -163,7 +163,7 @@ def machine() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=int, default=1, help="of each measurement")
+    parser.add_argument("--seconds", type=int, default=1, help="length of each measurement")
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
     busy = os.getloadavg()[0]
@@ -174,9 +174,9 @@ def main() -> None:
 
 AdaptiveUCB, d = 10, a named set of 20 arms; uvicorn with uvloop and httptools, one process; SQLite with a write-ahead log and a
 sync per commit; wrk with one thread on the same machine; an empty request is `GET /healthz`; decisions get no
-reward and are forgotten after {live_load.WAIT:g} s. {chosen.rounds} rounds, each measures everything for
-{chosen.seconds} s; medians over rounds, with their range. {machine()}.
-Load average before the run: {busy:.1f} (what else was running; the aims are for a quiet machine).
+reward and are forgotten after {live_load.WAIT:g} s. {chosen.rounds} rounds, each with {chosen.seconds} s per
+measurement; medians over rounds, with their range. {machine()}.
+Load average before the run: {busy:.1f} (other programs; the aims are for an idle machine).
 
 {table(results)}
 

@@ -1,4 +1,4 @@
-"""The durable Learner: a decision beside a bare fsync, recovery of a million records, memory. Run it where the disk is real."""
+"""The durable Learner: a decision compared with a bare fsync, recovery of a million records, memory. Run it on a real disk."""
 
 import argparse
 import gc
@@ -33,7 +33,7 @@ def resident() -> float:
 
 
 def decide_beside_fsync(folder: Path, policy: Any, dim: int, count: int, rounds: int) -> None:
-    """Alternately, so that both meet the same disk."""
+    """Alternate between the two, so that both meet the same disk."""
     bare = os.open(folder / "bare", os.O_CREAT | os.O_RDWR | os.O_APPEND)
     taken: dict[str, list[float]] = {"fsync": [], "decide": []}
     with Learner.open(folder / "one.db", policy(dim)) as learner:
@@ -101,7 +101,7 @@ if __name__ == "__main__":
     parser.add_argument("--arms", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=1000, help="durable decisions, one by one")
     parser.add_argument("--records", type=int, default=1_000_000, help="records to recover")
-    parser.add_argument("--folder", help="on which disk (here)")
+    parser.add_argument("--folder", help="a folder on the disk to measure (default: the current folder)")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=told.folder or ".") as name:
         decide_beside_fsync(Path(name), KINDS[told.policy], told.dim, told.arms, told.rounds)

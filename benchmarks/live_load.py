@@ -14,11 +14,11 @@ from driftbandit.live.settings import Settings
 from driftbandit.policies.adaptive import AdaptiveUCB
 
 DIM, ARMS = 10, 20
-WAIT = 3.0  # seconds: nobody rewards here, so that decisions would pile up
+WAIT = 3.0  # seconds: there are no rewards here, so decisions would pile up
 
 
 def lua(run: str, batch: int = 0) -> str:
-    """Decisions with ids of their own; ``batch`` in each request, or single ones."""
+    """Decisions with unique ids, ``batch`` per request or single ones."""
     path = "/v1/experiments/bench/decisions" + ":batch" * bool(batch)
     one = '\'{"id":"RUN-\' .. n .. \'","set":"all"}\''.replace("RUN", run)
     many = (
@@ -37,7 +37,7 @@ end
 
 
 def commit_each(app: App) -> None:
-    """One commit per request, in the event loop: what a service does that does not group."""
+    """One commit per request, in the event loop, as in a service without group commits."""
     host = app.host
 
     def commit(ticket: int) -> "asyncio.Future[None]":

@@ -1,4 +1,4 @@
-"""Latency at a given pace: requests are sent when they are due, whether or not earlier ones were answered."""
+"""Latency at a given rate: requests are sent when they are due, whether or not earlier ones have been answered."""
 
 import asyncio
 import os

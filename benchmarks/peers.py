@@ -1,4 +1,4 @@
-"""The field's other packages beside ours: the same rounds for all, each in a process of its own, one table."""
+"""Other packages compared with ours: the same rounds for all, each in its own process, one table."""
 
 import argparse
 import json
@@ -27,12 +27,12 @@ from driftbandit.theory.tuning import optimal_period
 SHAPES = [(2, 20), (10, 20)]
 DRIFTS = {"abrupt": Abrupt, "gradual": Gradual}
 AIM = 30  # times as fast as the fastest peer
-REHEARSAL = 20  # rounds of a first run of each, not counted, so that code compiled to disk is there for all
+REHEARSAL = 20  # rounds of an uncounted first run of each, so that code compiled to disk is available to all
 
 
 @dataclass
 class Row:
-    """What one contender did; ``trouble`` says why there is nothing."""
+    """The results of one contender; ``trouble`` says why there are none."""
 
     name: str
     microseconds: list[float] = field(default_factory=list)  # by shape
@@ -50,7 +50,7 @@ def write_rounds(file: Path, world: World, replicate: int, memory: int) -> None:
 
 
 def deal(folder: Path, horizon: int, replicates: int, rounds: int) -> Path:
-    """A file for each shape to time, and for each of the paper's worlds and replicates."""
+    """One file per shape to time, and one for each of the paper's worlds and replicates."""
     folder.mkdir()
     for dim, n in SHAPES:
         write_rounds(folder / f"time-{dim:02}-{n}.npz", World(Constant(dim), Gaussian(NOISE), rounds, UnitArms(n)), 0, 1000)
@@ -102,7 +102,7 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def ratios(rows: Sequence[Row]) -> list[str]:
-    """Ours against the fastest peer at each shape, from this run."""
+    """Ours compared with the fastest peer at each shape, from this run."""
     ours = [row for row in rows if row.name in OURS and not row.trouble]
     peers = [row for row in rows if row.name not in OURS and not row.trouble]
     lines = []
@@ -128,32 +128,33 @@ def page(rows: Sequence[Row], horizon: int, replicates: int, rounds: int) -> str
     machine = f"{os.cpu_count()} cores ({platform.machine()}, {platform.system()}), Python {platform.python_version()}"
     versions = f"NumPy {metadata.version('numpy')}, driftbandit {metadata.version('driftbandit')}"
     speed = "\n".join(ratios(rows)) or "- Nothing to compare."
-    return f"""# Beside the field's other packages
+    return f"""# Compared with other packages
 
 Written by `make peers`, from one run on {machine}, {versions}; one core each.
 
 {table}
 
-Speed, ours against the fastest peer:
+Speed, ours compared with the fastest peer:
 
 {speed}
 
 How it was measured. Every contender meets the same arms, expected rewards and noise, through its own public interface, in
-a process of its own that imports no other contender. *µs*: processor time of a decision and an update from Python, d features
+its own process, which imports no other contender. *µs*: processor time per decision and update from Python, d features
 and n fixed arms, the median of {PASSES} passes of {rounds:,} rounds. *Peak MB*: resident memory of the whole process,
-interpreter and imports included (ours load a compiler). *Regret*: final dynamic regret on the paper's two worlds (d = {DIM},
+interpreter and imports included (ours load a compiler). *Regret*: final dynamic regret in the paper's two worlds (d = {DIM},
 {ARMS} fixed arms, noise variance {NOISE**2:g}) after {horizon:,} rounds, mean ± standard deviation of {replicates} replicates.
 
-Settings are each package's defaults, save what the last column says it was told: the noise, and a memory ({FACTOR} times
-Theorem 2's period, as in the paper, which knows the path length), the same for all that take one. Nobody's exploration was
-tuned, and a tuned peer may do better. What has no arm features regresses on a constant, so its time does not grow with d here.
+Settings are each package's defaults, except what the last column says it was told: the noise, and a memory ({FACTOR} times
+Theorem 2's period, as in the paper, which knows the path length), the same for all that take one; *told nothing* means nothing
+but d. No exploration was tuned, and a tuned peer may do better. Contenders without arm features regress on a constant, so their
+time does not grow with d here.
 
 {alignment(horizon)}
 """
 
 
 def alignment(horizon: int) -> str:
-    """How soon after a change RestartUCB happens to restart: its luck in the abrupt world, which depends on the horizon."""
+    """How soon after a change RestartUCB happens to restart in the abrupt world: luck, which depends on the horizon."""
     world = World(Abrupt(DIM), Gaussian(NOISE), horizon)
     memory = memory_of(world, 0)
     waits = [-change % memory for change in world.change_points()]
@@ -165,7 +166,7 @@ def alignment(horizon: int) -> str:
 
 
 def install() -> None:
-    """Each peer alone, so that one that fails leaves the others."""
+    """Install each peer separately, so that a failure does not affect the others."""
     for requirement in metadata.requires("driftbandit") or []:
         wanted, _, marker = requirement.partition(";")
         if "peers" in marker:
@@ -174,7 +175,7 @@ def install() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--install", action="store_true", help="install the peers into this environment, and no more")
+    parser.add_argument("--install", action="store_true", help="install the peers into this environment and exit")
     parser.add_argument("--horizon", type=int, default=10_000)  # at 5,000 restarts happen to follow changes closely
     parser.add_argument("--replicates", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=2000, help="rounds of a timing pass")

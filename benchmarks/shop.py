@@ -1,4 +1,4 @@
-"""A simulated shop, kept through ``Chooser`` by ours and from the same fields by VowpalWabbit: who captures how much of it."""
+"""A simulated shop, played by ours through ``Chooser`` and by VowpalWabbit from the same fields: who captures how much?"""
 
 import argparse
 import os
@@ -26,13 +26,13 @@ from driftbandit.shop.vowpal import INTERACTIONS, installed
 WIDTHS = (1.0, 0.3, 0.1, 0.03)
 MEMORIES = (3000, 10_000, 30_000)  # decisions
 NOISE = 0.25  # about the standard deviation of a click
-PAIRS = INTERACTIONS + " --interactions ccb"  # pairs of what is known of the visitor, for each banner
+PAIRS = INTERACTIONS + " --interactions ccb"  # pairs of what is known about the visitor, for each banner
 SQUARE = "--squarecb --gamma_scale 100"  # explores less than by default, since clicks are rare
 EXPLORERS = (
     *("--epsilon 0.05", "--squarecb", SQUARE, "--bag 5 --greedify", "--cover 3 --nounif", "--rnd 3 --epsilon 0.02"),
     "--regcbopt --mellowness 0.01 --cb_min_cost -1 --cb_max_cost 0",
 )
-RATES = ("", "--power_t 0", "--power_t 0 -l 0.05")  # of learning: one that falls, as by default, and two that do not
+RATES = ("", "--power_t 0", "--power_t 0 -l 0.05")  # of learning: one that decreases, the default, and two that do not
 
 
 def vowpal_settings() -> Iterator[Theirs]:
@@ -68,7 +68,7 @@ PLAYERS: dict[str, Ours | Theirs] = {
 
 @cache
 def warm_up(name: str) -> None:
-    """Compiles, which is not to be timed."""
+    """Compile first, so that it is not timed."""
     keep(PLAYERS[name].keeper(0), Shop(0), 2)
 
 
@@ -105,17 +105,17 @@ def print_scores(console: Console, scores: Scores, remarks: Sequence[str]) -> No
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument(
-        "--players", nargs="+", default=argparse.SUPPRESS, metavar="NAME", help="only those whose names begin so"
+        "--players", nargs="+", default=argparse.SUPPRESS, metavar="NAME", help="only those whose names begin with one of these"
     )
-    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2], metavar="SEED", help="one shop each")
-    parser.add_argument("--decisions", type=int, default=20_000, help="visitors of each shop")
-    parser.add_argument("--late", action="store_true", help=f"tell a click within {SOON} decisions, its lack after {TIMEOUT}")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="players at a time")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2], metavar="SEED", help="one shop per seed")
+    parser.add_argument("--decisions", type=int, default=20_000, help="visitors per shop")
+    parser.add_argument("--late", action="store_true", help=f"tell a click within {SOON} decisions, no click after {TIMEOUT}")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="how many players run at once")
     parser.add_argument("--out", type=Path, default=argparse.SUPPRESS, help="write a page of Markdown here")
     options = parser.parse_args(arguments)
     names = [name for name in PLAYERS if name.startswith(tuple(getattr(options, "players", PLAYERS)))]
     if not names:
-        parser.error(f"--players must begin a name of {'; '.join(PLAYERS)}; got {' '.join(options.players)}")
+        parser.error(f"--players must be the beginning of one of {'; '.join(PLAYERS)}; got {' '.join(options.players)}")
     remarks = []
     if not installed() and any(name.startswith("VowpalWabbit") for name in names):
         remarks.append("VowpalWabbit is not installed (`make shop` installs it), so it did not play.")

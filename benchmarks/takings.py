@@ -1,4 +1,4 @@
-"""What came of keeping the shop: scores as a table, and as a page."""
+"""Results of the shop: scores as a table, and as a page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from driftbandit.shop import Shop
 from driftbandit.shop.storefront import BANNERS, SOON, TIMEOUT, open_shop, seasons
 
-RIVALS = ("VowpalWabbit", "StaticUCB", "DiscountedTS")  # of the settings of each the best is chosen when all is over
+RIVALS = ("VowpalWabbit", "StaticUCB", "DiscountedTS")  # the best setting of each is chosen in hindsight
 HEADINGS = ["player", "% of the oracle", "seed by seed", "restarts", "µs per decision"]
 
 
@@ -48,7 +48,7 @@ def ranked(scores: Scores) -> list[list[str]]:
 
 
 def verdicts(scores: Scores) -> list[str]:
-    """AdaptiveUCB, told nothing, beside the best setting of each whom it is to beat, as far as they played."""
+    """AdaptiveUCB, told nothing, compared with the best setting of each rival that played."""
     lines = []
     for rival in RIVALS if "AdaptiveUCB" in scores else ():
         if name := best_of(scores, rival):
@@ -66,7 +66,7 @@ def page(scores: Scores, remarks: Sequence[str], seeds: Sequence[int], decisions
     shops = [open_shop(seed, decisions, late) for seed in seeds]
     by_chance = 100 * np.mean([shop.chances.mean() for shop in shops])
     oracle = 100 * np.mean([shop.chances.max(axis=1).mean() for shop in shops])
-    told = f"a click within {SOON} decisions, the lack of one after {TIMEOUT}" if late else "before the next decision"
+    told = f"late: a click within {SOON} decisions, no click after {TIMEOUT}" if late else "before the next decision"
     columns = len(Shop.context.columns)
     return f"""# A shop
 
@@ -77,18 +77,18 @@ Written by `make shop`: {decisions:,} decisions each in the shops of seeds {", "
 {table}
 
 The shop. {len(BANNERS)} banners; a visitor is a mapping with {", ".join(Shop.context.fields)}, which a declared
-context makes into {columns} columns. The log odds of a click are linear in what is known of the visitor, with weights of each
-banner's own, so its chance is not. Banners shown by chance are clicked {by_chance:.1f} % of the time, the oracle's
-{oracle:.1f} %. Tastes change with the season, at times that nobody is told; a part of the weights stays. Seasons in these
-shops: {", ".join(str(len(seasons(seed, decisions))) for seed in seeds)}. Rewards are told {told}.
+context turns into {columns} columns. The log odds of a click are linear in what is known about the visitor, with separate
+weights for each banner, so its probability is not. Banners shown at random are clicked {by_chance:.1f} % of the time, the
+oracle's {oracle:.1f} %. Tastes change with the season, at times that no player is told; part of the weights stay. Seasons in
+these shops: {", ".join(str(len(seasons(seed, decisions))) for seed in seeds)}. Rewards are told {told}.
 
-*% of the oracle*: (clicks expected of the choices − of chance) / (of the best banner for each visitor − of chance), mean ±
-standard deviation over the seeds. All players meet the same visitors, and one number for each visitor decides for all players
-what is clicked. *µs*: processor time from Python of one decision with all that belongs to it.
+*% of the oracle*: (expected clicks of the choices − of random choice) / (of the best banner for each visitor − of random
+choice), mean ± standard deviation over the seeds. All players meet the same visitors, and one number per visitor decides for
+all players what is clicked. *µs*: processor time from Python of one decision with all that belongs to it.
 
-Ours play through `Chooser` with its default model (parameters of each banner's own and shared ones, in all
-{(len(BANNERS) + 1) * columns} columns). AdaptiveUCB and DetectUCB are told nothing. StaticUCB and DiscountedTS are told a
-width, DiscountedTS also the noise and a memory. VowpalWabbit is given the same numbers, the banners' names, `--cb_explore_adf`,
-interactions of the two (with *pairs*, also of each two numbers and the banner), and the options that its row names.
-*In hindsight*: the setting is chosen when all has been played, once for all seeds.
+Ours play through `Chooser` with its default model (separate parameters for each banner and shared ones, in all
+{(len(BANNERS) + 1) * columns} columns). AdaptiveUCB and DetectUCB are told nothing but the number of columns. StaticUCB and
+DiscountedTS are told a width, DiscountedTS also the noise and a memory. VowpalWabbit gets the same numbers, the banners' names,
+`--cb_explore_adf`, interactions of the two (with *pairs*, also of each two numbers and the banner), and the options in its row.
+*In hindsight*: the setting is chosen after everything has been played, one for all seeds.
 """

@@ -166,7 +166,7 @@ def test_the_scaling_study_draws_its_exponents(tmp_path: Path, capsys: pytest.Ca
 def test_a_mistake_in_a_study_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "wrong.toml").write_text('[worlds.w]\ndrift = "gradul"\nnoise = 1\nhorizon = 9\n[policies.StaticUCB]\n')
     assert main(["compare", str(tmp_path / "wrong.toml")]) == 2
-    assert capsys.readouterr().err == "driftbandit: [worlds.w.drift] has no kind 'gradul'; did you mean 'gradual'?\n"
+    assert capsys.readouterr().err == "driftbandit: [worlds.w.drift] unknown drift kind 'gradul'; did you mean 'gradual'?\n"
     assert main(["compare", str(tmp_path / "nowhere.toml")]) == 2
     assert main(["compare", str(tmp_path)]) == 2
     (tmp_path / "right.toml").write_text('[worlds.w]\ndrift = "gradual"\nnoise = 1\nhorizon = 9\n[policies.StaticUCB]\n')

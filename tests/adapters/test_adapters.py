@@ -81,7 +81,7 @@ def test_coba_learners_refuse_what_they_cannot_learn_from() -> None:
     learner = CobaLearner(StaticUCB(2))
     with pytest.raises(ValueError, match="must be dense"):
         learner.predict(None, ["red", "blue"])
-    with pytest.raises(ValueError, match="must follow its predict"):
+    with pytest.raises(ValueError, match="pass what predict returned"):
         learner.learn(None, (1.0, 0.0), 0.5, None)
     assert learner.policy == StaticUCB(2)
 
@@ -156,7 +156,7 @@ def test_an_episode_has_the_regret_that_play_reports(fresh: bool, noise: Any) ->
         total += info["regret"]
         assert not truncated
     assert total == pytest.approx(expected, abs=1e-9)
-    with pytest.raises(ValueError, match="after reset"):
+    with pytest.raises(ValueError, match="call reset"):
         env.step(np.int64(0))
 
 

@@ -23,7 +23,7 @@ def test_all_is_in_order_here(capsys: pytest.CaptureFixture[str]) -> None:
     for part in (f"driftbandit    {__version__} in ", "numba", "polars ", str(Path.cwd()), str(compiler.cache_folder())):
         assert part in said
     assert "  missing  elsewhere      lacks nowhere, hidden: pip install 'driftbandit[elsewhere]'\n" in said
-    assert "ended as it must" in said
+    assert "gave the expected result" in said
     assert said.endswith("everything is in order\n")
 
 
@@ -31,7 +31,7 @@ def test_another_outcome_of_the_game_is_broken(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(clinic, "REGRET", clinic.REGRET * (1 + 1e-6))
     assert main(["doctor"]) == 1
     said = capsys.readouterr().out
-    assert "  broken   a known game   ended with regret 33.9" in said
+    assert "  broken   known run      gave regret 33.9" in said
     assert said.endswith("1 thing is broken: see above\n")
 
 
@@ -50,12 +50,12 @@ def test_what_fails_is_told_and_the_rest_is_looked_at(
     said = capsys.readouterr().out
     assert "  broken   failed         RuntimeError: no more luck\n" in said
     assert "  broken   unheard-of     not installed: pip install driftbandit\n" in said
-    assert "cache: cannot be written, so every process compiles: set NUMBA_CACHE_DIR\n" in said
-    assert f"  broken   temporary      {tmp_path / 'gone'} cannot be written (No such file or directory)" in said
+    assert "cache: not writable, so every process compiles anew: set NUMBA_CACHE_DIR\n" in said
+    assert f"  broken   temporary      {tmp_path / 'gone'} is not writable (No such file or directory)" in said
     assert said.endswith("4 things are broken: see above\n")
 
 
 def test_a_current_folder_that_is_read_only_is_no_more_than_a_note(tmp_path: Path) -> None:
     finding = clinic.writable("current", tmp_path / "gone", clinic.NOTE)
     assert (finding.word, finding.name) == ("note", "current")
-    assert finding.found.endswith("choose another, as with --out FOLDER")
+    assert finding.found.endswith("choose another, such as --out FOLDER")

@@ -121,7 +121,7 @@ class Torn(Numbered):
 
 
 def test_conformance_refuses_what_play_refuses_and_what_contradicts_itself() -> None:
-    assert "Wrong.select must return an arm: one of those 1 offered" in failures(Wrong(StaticUCB(2)))["chooses_an_offered_arm"]
+    assert "Wrong.select must return an arm: one of the 1 offered" in failures(Wrong(StaticUCB(2)))["chooses_an_offered_arm"]
     assert "has the number of another arm" in failures(Torn(StaticUCB(2)))["chooses_an_offered_arm"]
 
 
@@ -136,7 +136,7 @@ class Gambler(Stubborn):
 
 
 def test_conformance_notices_luck_that_copies_share() -> None:
-    assert "a deep copy that was played alike chose differently" in failures(Gambler())["same_seed_same_choices"]
+    assert "a deep copy that played the same rounds chose differently" in failures(Gambler())["same_seed_same_choices"]
 
 
 def test_every_kind_is_a_policy_that_can_be_made() -> None:

@@ -357,7 +357,7 @@ def test_the_command_writes_a_page_for_each_table(file: Path, tmp_path: Path, ca
 
 def test_a_mistake_in_a_suite_of_real_tables_is_named(file: Path) -> None:
     for arguments, message in (
-        ({"tables": "frist"}, "there is no real table like 'frist'; did you mean 'first'"),
+        ({"tables": "frist"}, "no real table matches 'frist'; did you mean 'first'"),
         ({"policies": ["AdaptivUCB"]}, "no contender 'AdaptivUCB'; did you mean 'AdaptiveUCB'"),
         ({"policies": ["StaticUCB"]}, "no contender 'StaticUCB'"),
     ):
@@ -400,7 +400,7 @@ def test_the_figure_has_a_panel_for_each_table_and_a_row_for_each_policy(theme: 
         assert [label.get_text() for label in axes.get_yticklabels()] == names
         assert [text.get_text() for text in axes.texts] == ["← -900"]
         assert axes.get_xlim()[0] > -3
-        assert axes.get_xlabel() == "points, gained on the best in hindsight"
+        assert axes.get_xlabel() == "points, gained over the best in hindsight"
         assert [np.asarray(line.get_xdata())[0] for line in axes.lines[:2]] == [1.0, 2.0]
 
 

@@ -97,7 +97,7 @@ def test_any_player_plays_as_ours_do() -> None:
 
         def update(self, decision: Any, reward: float) -> None: ...
 
-    with pytest.raises(ValueError, match=r"Outside.select must return an arm: one of those . offered.*in round 0 it returned"):
+    with pytest.raises(ValueError, match=r"Outside.select must return an arm: one of the . offered.*in round 0 it returned"):
         replay.play(Outside())
 
 
@@ -214,7 +214,7 @@ def test_a_table_that_cannot_be_meant_is_refused() -> None:
         (table.with_columns(clock.alias("time"), known=None), {}, "known: "),
         (changed(table, last, time=-1), {}, f"time: column 'time' must .* in row {last},"),
         (table.reverse(), {}, "time: column 'time' must not decrease, but does in row"),
-        (changed(table, last, id=0), {}, f"rows of a round must be contiguous, but one comes again in row {last},"),
+        (changed(table, last, id=0), {}, f"rows of a round must be contiguous, but an earlier round comes back in row {last},"),
         (table.with_columns(known=pl.col("time") - 1), {}, "known: column 'known' must not be before the decision.* row 0"),
         (table.with_columns(a=text), {}, "features: column 'a' must hold numbers, got String"),
         (table.with_columns(time=text), {}, "time: column 'time' must hold numbers, got String"),
@@ -233,7 +233,7 @@ def test_a_policy_that_cannot_play_is_refused() -> None:
         replay.play(StaticUCB(2))
     with pytest.raises(ValueError, match="longer than arm_norm"):
         replay.play(StaticUCB(3, arm_norm=0.1))
-    with pytest.raises(ValueError, match="arms that change"):
+    with pytest.raises(ValueError, match="arms that change between rounds"):
         replay.play(DetectionAugmentedUCB(3, horizon=100))
 
 
@@ -394,8 +394,16 @@ def test_a_mistake_in_a_log_study_is_named(tmp_path: Path) -> None:
         ("[account]", "[acount]", r"\[study\] has no key 'acount'; did you mean 'account'"),
         ("block", "blok", r"\[account\] has no key 'blok'; did you mean 'block'"),
         ("[account]", "[account", "mine.toml is not TOML"),
-        ('"b", "c"]', '"b", "reward"]', r"\[log\] features must not list 'reward', the column of reward: it tells of"),
-        ('"b", "c"]', '"b", "known"]', r"\[log\] features must not list 'known', the column of known: it tells of"),
+        (
+            '"b", "c"]',
+            '"b", "reward"]',
+            r"\[log\] features must not list 'reward', the column of reward: it gives the outcome away",
+        ),
+        (
+            '"b", "c"]',
+            '"b", "known"]',
+            r"\[log\] features must not list 'known', the column of known: it gives the outcome away",
+        ),
         ("memory = [10, 20]", "memory = 10\nperiod = 10", r"\[policies.RestartUCB\] give memory or period, not both"),
         ("[account]", "[account]\nscale = 'x'", r"\[account\] scale must be a number, got 'x'"),
         ("[account]", "[account]\nreplicates = 0", r"\[account\] replicates must be at least 1"),

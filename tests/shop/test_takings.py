@@ -85,7 +85,7 @@ def test_the_grid_ranks_by_what_was_captured() -> None:
         tables.append(account("StaticUCB", seed, traffic.chances.argmin(axis=1), traffic))
         tables.append(account("AdaptiveUCB", seed, traffic.chances.argmax(axis=1), traffic))
     shown = grid(plan, Takings(pl.concat(tables), {"StaticUCB": 0.2, "AdaptiveUCB": 0.4}))
-    assert [row[0] for row in shown.rows] == ["an oracle", "AdaptiveUCB", "StaticUCB", "chance"]
+    assert [row[0] for row in shown.rows] == ["an oracle", "AdaptiveUCB", "StaticUCB", "random choice"]
     assert list(shown.rows[1][:4]) == ["AdaptiveUCB", "nothing", "100.0 ± 0.0", "100.0, 100.0"]
     assert shown.rows[1][5] == "100 µs"
     assert shown.rows[2][2].startswith("-")
@@ -172,7 +172,7 @@ def test_the_figure_marks_the_seasons_of_each_shop(theme: Theme) -> None:
     rows = [(seed, name, t, 0.1 * seed) for seed in (1, 2) for name in OURS for t in range(100, 40_001, 100)]
     table = pl.DataFrame(rows, schema=["seed", "policy", "decision", "captured"], orient="row")
     figure = figures.captured(table, Plan(OURS, [1, 2], 40_000).changes(), theme=theme)
-    assert [axes.get_title("left") for axes in figure.axes] == ["the shop of seed 1", "the shop of seed 2"]
+    assert [axes.get_title("left") for axes in figure.axes] == ["shop with seed 1", "shop with seed 2"]
     for axes, starts, level in zip(figure.axes, ([31_683], [13_376]), (10, 20), strict=True):
         words = [text.get_text() for text in axes.texts]
         assert words == ["season 1", "season 2", *OURS]
@@ -194,4 +194,4 @@ def test_the_command_says_who_cannot_play(
     assert main(shop_of(tmp_path, "--policies", "VowpalWabbit")) == 2
     assert capsys.readouterr().err == f"driftbandit: {missing}\n"
     assert main(shop_of(tmp_path, "--policies", "StatikUCB")) == 2
-    assert "--policies: there is no player 'StatikUCB'; did you mean 'StaticUCB'?" in capsys.readouterr().err
+    assert "--policies: unknown player 'StatikUCB'; did you mean 'StaticUCB'?" in capsys.readouterr().err

@@ -29,9 +29,9 @@ def test_rounds_are_counted_without_walking_through_the_cells() -> None:
     ("changes", "message"),
     [
         ({"replicates": 10**18}, r"would play 100,000,000,000,000,000,000 rounds, more than most_rounds = 1,000,000,000,000"),
-        ({"replicates": 10**12}, "set most_rounds higher"),
-        ({"replicates": 10**9, "horizon": 1}, r"\[worlds.w\] would need .* TB of memory or more, .*set most_bytes higher"),
-        ({"horizon": 10**18}, "take fewer replicates or a shorter horizon"),
+        ({"replicates": 10**12}, "raise most_rounds"),
+        ({"replicates": 10**9, "horizon": 1}, r"\[worlds.w\] would need .* TB of memory or more, .*raise most_bytes"),
+        ({"horizon": 10**18}, "use fewer replicates or a shorter horizon"),
         ({"horizon": 10**11, "checkpoints": 10**11}, "would need 10.* TB of memory"),
         ({"world": {"dim": 10**6}}, r"\[worlds.w\] would need 16.0 TB of memory"),
         ({"world": {"drift": {"kind": "random-walk", "dim": 10**6}}}, "would need 16.0 TB of memory"),
@@ -68,7 +68,7 @@ def test_a_policy_that_finds_no_room_is_named(monkeypatch: pytest.MonkeyPatch) -
         raise MemoryError
 
     monkeypatch.setattr("driftbandit.studies.study.make_policy", full)
-    with pytest.raises(SettingsError, match=r"\[policies.StaticUCB\] needs more memory than there is in \[worlds.w\]"):
+    with pytest.raises(SettingsError, match=r"\[policies.StaticUCB\] needs more memory than there is, in \[worlds.w\]"):
         study()
 
 

@@ -129,17 +129,17 @@ def test_what_a_constructor_asks_for_is_told() -> None:
     ("settings", "message"),
     [
         (own("nowhere:Class"), r"\[policies.mine\] kind 'nowhere:Class': 'nowhere' cannot be imported \(ModuleNotFoundError: "),
-        (own("nowhere:Class"), "it must be importable from where this runs"),
+        (own("nowhere:Class"), "it must be importable here and on every worker"),
         (own("forgetful:Nobody"), r"kind 'forgetful:Nobody': there is no class 'Nobody' in <module 'forgetful'"),
         (own("forgetful:Mute"), "must be a class with the methods select and update, got <class 'forgetful.Mute'>"),
         (own("forgetful:np"), "must be a class with the methods select and update, got <module 'numpy'"),
-        (own("forgetful:Unaware"), "must take dim, the number of features"),
+        (own("forgetful:Unaware"), "must have a constructor that takes dim"),
         (own(":Class"), "kind ':Class': '' cannot be imported"),
         (own("forgetful:"), "there is no class ''"),
         (own("ForgetfulUBC"), "unknown policy kind 'ForgetfulUBC' .one of your own is 'module:Class'.; did you mean"),
         (own("forgetful:Habit", stuborn=True), r"\[policies.mine\] has no key 'stuborn'; did you mean 'stubborn'"),
         (own("forgetful:Habit", memory=5, memory_of_mine=6.0), "give memory or memory_of_mine, not both"),
-        (own("forgetful:ForgetfulUCB", dim=7), "dim must be 2, as the world's"),
+        (own("forgetful:ForgetfulUCB", dim=7), "dim must be 2, like the world's"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_it_is_named(settings: dict[str, Any], message: str) -> None:

@@ -180,7 +180,7 @@ def test_any_other_error_of_a_contender_is_told(file: Path, monkeypatch: pytest.
 
     study = suite.load(file)
     monkeypatch.setattr(StaticUCB, "keep", broken)
-    message = rf"\[policies.StaticUCB\] StaticUCB breaks in the world 'jumps': {kind.__name__}: as made"
+    message = rf"\[policies.StaticUCB\] StaticUCB fails in the world 'jumps': {kind.__name__}: as made"
     with pytest.raises(SettingsError, match=message):
         suite.contenders(study, study.world_variants[0])
 
@@ -277,7 +277,7 @@ def test_a_selection_is_by_name_with_hints(file: Path, tmp_path: Path) -> None:
     judged = suite.load(file, judge=True)
     assert (judged.replicates, judged.seed) == (suite.JUDGED, 4)
     for arguments, message in (
-        ({"worlds": "jumsp*"}, "worlds has none like 'jumsp\\*'; did you mean 'jumps'"),
+        ({"worlds": "jumsp*"}, "no world matches 'jumsp\\*'; did you mean 'jumps'"),
         ({"policies": ["StaticUBC"]}, "no contender 'StaticUBC'; did you mean 'StaticUCB'"),
         ({"policies": ["WindowUCB"]}, "no contender 'WindowUCB'"),
     ):
@@ -351,10 +351,10 @@ def test_what_a_policy_is_told_of_a_shop() -> None:
         ({"drift": {"kind": "hidden", "spread": 0.4}}, "has no key 'spread'"),
         ({"drift": {"kind": "hidden", "rate": 0.1, "drift": 1, "features": 4}}, "has no key 'drift'"),
         ({"drift": {"kind": "hidden", "rate": 0.1}}, "features"),
-        ({"drift": {"kind": "constant", "rate": 0.1, "features": 4, "length": 2.0}}, "drift must be one of unit length"),
+        ({"drift": {"kind": "constant", "rate": 0.1, "features": 4, "length": 2.0}}, "drift must have unit length"),
         ({"noise": {"kind": "clicks", "scale": 0.1}}, "has no key 'scale'"),
-        ({"delay": {"kind": "timeout", "wait": 3, "delay": {"kind": "fixd"}}}, r"\[w.delay.delay\] has no kind 'fixd'"),
-        ({"arms": {"kind": "disjoint", "actions": 5, "features": 4}}, "arms must have 24 columns, as the drift has, got 20"),
+        ({"delay": {"kind": "timeout", "wait": 3, "delay": {"kind": "fixd"}}}, r"\[w.delay.delay\] unknown delay kind 'fixd'"),
+        ({"arms": {"kind": "disjoint", "actions": 5, "features": 4}}, "arms must have 24 columns, like the drift, got 20"),
     ):
         with pytest.raises(SettingsError, match=message):
             make_world("w", {**table, **wrong}, 0)

@@ -71,7 +71,7 @@ def test_advice_is_honest() -> None:
 
 
 def test_advice_says_where_the_bound_is_not_proved() -> None:
-    words = "The bound is proved for arm_norm² ≤ ridge only."
+    words = "The bound is proved only for arm_norm² ≤ ridge."
     for restart, window, _, bob in (theory.advise(2, 1000, 1.0, arm_norm=2.0), theory.advise(2, 1000, 1.0, ridge=0.5)):
         assert restart.words.endswith(" " + words)
         assert bob.words.endswith(" " + words)

@@ -1,1 +1,1 @@
-"""Our policies and worlds inside other people's harnesses: a file for each, loaded only when it is asked for."""
+"""Our policies and worlds inside other packages: one file per package, imported only on request."""

@@ -15,12 +15,12 @@ with needed_for(__name__):
 
 
 class CobaLearner(Learner):
-    """A policy as a coba learner; the policy given is left as it is, a copy of it plays.
+    """A policy as a coba learner. A copy plays; the policy passed in stays unchanged.
 
-    ``features`` says in coba's own notation what an arm is made of: "a" the action, "x" the context, "ax" their products,
-    a number a constant. All must be dense, ``policy.dim`` numbers together. A policy learns from what it chose itself, so
-    the evaluator must learn on-policy; it does not know the probability of its choice, so it has no ``score``. Like a
-    policy it belongs to one thread at a time.
+    ``features`` says in coba's notation what an arm consists of: "a" is the action, "x" the context, "ax" their products, and
+    a number a constant. All must be dense, with ``policy.dim`` numbers in total. A policy learns only from its own choices, so
+    the evaluator must learn on-policy; it does not know the probability of its choice, so there is no ``score``. Like a
+    policy, a learner must be used by one thread at a time.
     """
 
     def __init__(self, policy: Policy, features: Sequence[str | float] = ("a",)) -> None:
@@ -42,11 +42,13 @@ class CobaLearner(Learner):
         self, context: Any, action: Any, reward: float, probability: float | None, decision: Decision | None = None
     ) -> None:
         if decision is None:
-            raise ValueError("a policy learns from its own decisions only: learn must follow its predict")
+            raise ValueError("learn got no decision: a policy learns from its own choices only, so pass what predict returned")
         self.policy.update(decision, reward)
 
     def _arm(self, context: Any, action: Any) -> Sequence[float]:
         arm = self._encoder.encode(x=[] if context is None else context, a=action)
         if isinstance(arm, Mapping):
-            raise ValueError(f"actions and contexts must be dense: numbers, or sequences of them, got {action!r}, {context!r}")
+            raise ValueError(
+                f"actions and contexts must be dense (numbers, or sequences of them), got {action!r} and {context!r}"
+            )
         return arm

@@ -24,11 +24,11 @@ PAPER = {"driftbandit/Abrupt-v0": Abrupt, "driftbandit/Gradual-v0": Gradual}
 
 
 class WorldEnv(gymnasium.Env[Floats, np.int64]):
-    """A world with finitely many arms, a replicate an episode.
+    """A world with finitely many arms; one replicate per episode.
 
-    The observation holds the round's arms, one a row, the action is the number of one of them. After the last round the
-    episode is terminated and shows the last arms again. ``info``: the ``regret`` of the round. ``reset`` draws the replicate
-    from the environment's generator, or takes ``options={"replicate": k}``: the rounds that ``play`` deals as replicate k.
+    The observation holds the round's arms, one per row; the action is the number of one of them. After the last round the
+    episode terminates and shows the last arms again. ``info``: the ``regret`` of the round. ``reset`` draws the replicate
+    from the environment's generator, or takes ``options={"replicate": k}`` for the rounds that ``play`` deals as replicate k.
     """
 
     def __init__(self, world: World) -> None:
@@ -55,9 +55,9 @@ class WorldEnv(gymnasium.Env[Floats, np.int64]):
 
     def step(self, action: np.int64) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         if self._round == self.world.horizon:
-            raise ValueError("step must come after reset, and not after the episode's end")
+            raise ValueError("no episode is running: call reset before the first step, and again after the last")
         if not self.action_space.contains(action):
-            raise ValueError(f"action must be the number of an arm, {self.action_space}, got {action!r}")
+            raise ValueError(f"action must be the number of an arm, in {self.action_space}, got {action!r}")
         expected, i = 0.0, self._round - self._block.start
         for x, theta in zip(self._arms[action], self._block.theta[i], strict=True):  # in the order of ``play``
             expected += float(x) * float(theta)

@@ -17,11 +17,11 @@ with needed_for(__name__):
 
 
 class RiverPolicy(ContextualPolicy):
-    """A policy as River's: ``pull(arm_ids, context)``, then ``update(arm_id, context, reward)``, now or later.
+    """A policy with River's interface: ``pull(arm_ids, context)``, then ``update(arm_id, context, reward)``, now or later.
 
-    River's arms have names, ours have features: ``features(arm_id, context)`` gives those of an arm, ``policy.dim`` numbers.
-    The policy given is left as it is, so that ``clone`` starts afresh; a copy of it plays. A reward belongs to the latest
-    pull of its arm in its context that still waits for one. Like a policy it belongs to one thread at a time.
+    River's arms have names, ours have features: ``features(arm_id, context)`` returns those of an arm, ``policy.dim`` numbers.
+    A copy plays; the policy passed in stays unchanged, so that ``clone`` starts afresh. A reward belongs to the latest pull
+    of its arm in its context that still waits for one. Like a policy, this must be used by one thread at a time.
     """
 
     def __init__(self, policy: Policy, features: Callable[[ArmID, Any], ArrayLike]) -> None:
@@ -45,10 +45,10 @@ class RiverPolicy(ContextualPolicy):
         super().update(arm_id, context, reward)  # type: ignore[no-untyped-call]
 
     def _find(self, arm_id: ArmID, context: Any) -> int:
-        """Where the decision waits that this reward belongs to, looked for from the latest back."""
+        """The place of the waiting decision that this reward belongs to, searched from the latest back."""
         arm = np.asarray(self.features(arm_id, context), np.float64)
         for place in range(len(self._waiting) - 1, -1, -1):
             pulled, decision = self._waiting[place]
             if pulled == arm_id and np.array_equal(decision.arm, arm):
                 return place
-        raise ValueError(f"arm_id must be one that was pulled in this context and still waits for its reward, got {arm_id!r}")
+        raise ValueError(f"arm_id must be one that was pulled in this context and still waits for a reward, got {arm_id!r}")

@@ -1,4 +1,4 @@
-"""Conformance: what anyone may expect of a policy, and of a chooser with it, as checks that any policy can be put through."""
+"""Conformance checks: what anyone may expect of a policy, ours or your own, and of a chooser that uses it."""
 
 from driftbandit.checks.chooser import check_chooser as check_chooser
 from driftbandit.checks.hired import CHOOSER_CHECKS as CHOOSER_CHECKS

@@ -1,4 +1,4 @@
-"""What anyone may expect of a chooser, whatever policy it decides by."""
+"""What anyone may expect of a chooser, whatever its policy."""
 
 import copy
 import math
@@ -30,9 +30,9 @@ from driftbandit.policies._base.policy import Policy
 
 
 def check_chooser(policy: Callable[..., Policy], **settings: Any) -> list[str]:
-    """Put a chooser with this policy through every check; return their names, or raise CheckFailed with all that fail.
+    """Run every check on a chooser with this policy; return their names, or raise CheckFailed listing all that fail.
 
-    The arguments are those of ``Chooser``: a class of policy, or a function that makes one, and the policy's parameters.
+    The arguments are those of ``Chooser``: a policy class, or a function that makes a policy, and the policy's parameters.
 
     >>> from driftbandit import RestartUCB
     >>> len(check_chooser(RestartUCB, period=100)) == len(CHOOSER_CHECKS)
@@ -47,7 +47,7 @@ def expect_same_future(chooser: Chooser, twin: Chooser, why: str) -> None:
 
 
 def by_hand(model: str, z: Floats, featured: bool) -> Floats:
-    """One row for each action: features ⊗ context, one-hot(action) ⊗ context, or both."""
+    """One row per action: features ⊗ context, one-hot(action) ⊗ context, or both."""
     own = np.kron(np.eye(len(ACTIONS)), z)
     shared = np.kron(np.array(list(FEATURES.values())) if featured else np.ones((len(ACTIONS), 1)), z)
     return {"disjoint": own, "shared": shared, "hybrid": np.hstack([shared, own]) * math.sqrt(0.5)}[model]
@@ -55,21 +55,21 @@ def by_hand(model: str, z: Floats, featured: bool) -> Floats:
 
 @check
 def decides_as_its_policy_does_on_arms_made_by_hand(hire: Hire) -> None:
-    """Whatever the model, the choices are those of the same policy on the arms that the names stand for."""
+    """With every model, the choices are those of the same policy on arms encoded by hand."""
     for model, featured in (("disjoint", False), ("hybrid", False), ("hybrid", True), ("shared", True)):
         chooser = hire(FEATURES if featured else ACTIONS, model=model)
         twin = hire.policy(chooser.layout.dim, **hire.settings)
         for number, visitor in enumerate(visitors(40, seed=1)):
             choice, decision = chooser.select(visitor), twin.select(by_hand(model, VISITOR.encode(visitor), featured))
             same = choice.action == ACTIONS[decision.index or 0]
-            expect(same, f"in round {number} of model {model!r} the policy itself would choose otherwise")
+            expect(same, f"in round {number} of model {model!r} the policy itself would choose differently")
             chooser.update(choice, reward_of(choice, visitor))
             twin.update(decision, reward_of(choice, visitor))
 
 
 @check
 def goes_on_from_a_file_and_from_a_pickle(hire: Hire) -> None:
-    """Loaded or unpickled, it goes on exactly as it would have, choices in waiting included, which may be pickled too."""
+    """Loaded or unpickled, it continues exactly as it would have, waiting choices included, which can be pickled too."""
     chooser = hire(FEATURES, places=4)
     chooser.add("grey", [0.5, 0.5])
     play(chooser, 25)
@@ -85,12 +85,12 @@ def goes_on_from_a_file_and_from_a_pickle(hire: Hire) -> None:
             original.update(choice, 0.5)
             twin.update(pickle.loads(pickle.dumps(choice)), 0.5)
         expect_same_future(original, twin, f"the {how} chooser chose differently")
-        expect(state_of(twin) == state_of(original), f"the {how} chooser learnt something else")
+        expect(state_of(twin) == state_of(original), f"the {how} chooser learnt something different")
 
 
 @check
 def rewards_may_come_late_and_in_any_order(hire: Hire) -> None:
-    """Rewards may wait, some may never come, and their order changes nothing, unless the policy says so (``by_arrival``)."""
+    """Rewards may arrive late or never, and their order changes nothing, unless the policy says so (``by_arrival``)."""
     chooser = hire()
     waiting = [(choice, reward_of(choice, visitor)) for visitor in visitors(12) for choice in [chooser.select(visitor)]]
     other = copy.deepcopy(chooser)
@@ -108,19 +108,19 @@ def rewards_may_come_late_and_in_any_order(hire: Hire) -> None:
 
 @check
 def an_excluded_action_is_never_chosen(hire: Hire) -> None:
-    """Not in the round in which it is excluded, however good it is."""
+    """An action is never chosen in a round that excludes it, however good it is."""
     chooser, rng = hire(), np.random.default_rng(3)
     for visitor in visitors(40, seed=3):
         out = [str(name) for name in rng.choice(ACTIONS, rng.integers(3), replace=False)]
         choice = chooser.select(visitor, exclude=out)
         expect(choice.action not in out, f"{choice.action!r} was chosen, though {out} were excluded")
         chooser.update(choice, reward_of(choice, visitor))
-    expect(set(play(chooser, 60)) <= set(ACTIONS), "it chose what was never offered")
+    expect(set(play(chooser, 60)) <= set(ACTIONS), "it chose an action that was never offered")
 
 
 @check
 def actions_come_and_go(hire: Hire) -> None:
-    """One added can be chosen, one removed cannot, though its late rewards are learnt, and it comes back with its record."""
+    """An added action can be chosen. A removed one cannot, but its late rewards count and it returns with its record."""
     chooser = hire(places=4)
     play(chooser, 20)
     learnt = state_of(chooser)[:3]
@@ -133,9 +133,9 @@ def actions_come_and_go(hire: Hire) -> None:
     after = chooser.status().actions["red"]
     expect(after.rewarded == before.rewarded + 1 and not after.offered, "a late reward of a removed action was not counted")
     alone = chooser.select(visitors(1)[0], exclude=["green", "blue"])
-    expect(alone.action == "grey", f"'grey' was added and alone on offer, yet {alone.action!r} was chosen")
+    expect(alone.action == "grey", f"'grey' was added and was the only action on offer, yet {alone.action!r} was chosen")
     chooser.add("red")
     expect(chooser.status().actions["red"] == after._replace(offered=True), "'red' came back without its record")
     fresh = hire(places=4)
     play(fresh, 20)
-    expect(state_of(fresh)[:3] == learnt, "the same visitors taught it something else")
+    expect(state_of(fresh)[:3] == learnt, "the same visitors led to a different state")

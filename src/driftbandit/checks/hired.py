@@ -1,4 +1,4 @@
-"""Choosers to be checked: what they choose between, who visits them, and what they know."""
+"""Choosers to be checked: their actions, their visitors, and their state."""
 
 import math
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def visitors(count: int, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def reward_of(choice: Choice, visitor: dict[str, Any]) -> float:
-    """Phones like red, desktops the others; the hour is chance enough."""
+    """Phones prefer red, desktops the others; the hour serves as noise."""
     return float((choice.action == "red") == (visitor["device"] == "phone")) + 0.3 * math.sin(1e3 * visitor["hour"])
 
 
@@ -77,7 +77,7 @@ def play(chooser: Chooser, count: int, seed: int = 0) -> list[str]:
 
 
 def state_of(chooser: Chooser) -> tuple[Any, ...]:
-    """All that a chooser has learnt and counted, bit by bit."""
+    """Everything that a chooser has learnt and counted, to the last bit."""
     policy, actions = chooser.policy, chooser.actions
     arrays = {name: array.tobytes() for name, array in leaves(policy.state).items()}
     counted = [dict(counts) for counts in (chooser.out_of_range, chooser._chosen, chooser._rewarded, chooser._total)]

@@ -1,7 +1,7 @@
 """What anyone may expect of a policy.
 
 A policy under check is any player, as ``driftbandit.simulate.player`` defines it. The checks ask for more than ``play`` does:
-that bad input is refused and changes nothing, and that copies are independent and have luck of their own.
+bad input is refused and changes nothing, and copies are independent, each with its own random numbers.
 """
 
 import contextlib
@@ -30,9 +30,9 @@ def check(function: Check) -> Check:
 
 
 def check_policy(policy: Any, dim: int | None = None) -> list[str]:
-    """Put a fresh policy through every check; return their names, or raise CheckFailed with all that fail.
+    """Run every check on a fresh policy; return the names of the checks, or raise CheckFailed listing all that fail.
 
-    The policy itself is left as it is: each check works on a deep copy. Arms are at most of unit length.
+    The policy itself stays unchanged: each check works on a deep copy. Arms have at most unit length.
 
     >>> from driftbandit import RestartUCB
     >>> len(check_policy(RestartUCB(3, period=100))) == len(CHECKS)
@@ -40,7 +40,7 @@ def check_policy(policy: Any, dim: int | None = None) -> list[str]:
     """
     dim = getattr(policy, "dim", None) if dim is None else dim
     if dim is None:
-        raise ValueError(f"dim must be given, since {type(policy).__name__} has no attribute of that name")
+        raise ValueError(f"dim must be given, since {type(policy).__name__} has no attribute dim")
     return try_all(CHECKS, type(policy).__name__, lambda function: function(copy.deepcopy(policy), dim))
 
 
@@ -61,7 +61,7 @@ def directions(rng: np.random.Generator, n: int, dim: int) -> Floats:
 
 
 def play(policy: Any, dim: int, rounds: int, seed: int = 0) -> list[Floats]:
-    """Play some rounds against a fixed θ and return the chosen arms: what a policy shows of its state."""
+    """Play some rounds against a fixed θ and return the chosen arms, which reveal the policy's state."""
     rng = np.random.default_rng(seed)
     theta = directions(rng, 1, dim)[0]
     chosen = []
@@ -78,7 +78,7 @@ def expect_same_future(policy: Any, twin: Any, dim: int, why: str) -> None:
 
 
 def expect_refusal(policy: Any, dim: int, what: str, method: str, *arguments: object) -> None:
-    """The call must raise a ValueError and leave the policy as it was."""
+    """The call must raise a ValueError and leave the policy unchanged."""
     policy, twin = copy.deepcopy(policy), copy.deepcopy(policy)
     try:
         getattr(policy, method)(*arguments)
@@ -90,7 +90,7 @@ def expect_refusal(policy: Any, dim: int, what: str, method: str, *arguments: ob
 
 @check
 def chooses_an_offered_arm(policy: Any, dim: int) -> None:
-    """The chosen arm is one of those offered, whatever their number; its number and the arm itself, if told both, agree."""
+    """The chosen arm is one of those offered, however many there are; its number and the arm, if both are given, agree."""
     rng = np.random.default_rng(1)
     for t, n in enumerate((1, 2, 5, 50, 3)):
         arms = some_arms(policy, rng, n, dim)
@@ -102,13 +102,13 @@ def chooses_an_offered_arm(policy: Any, dim: int) -> None:
 
 @check
 def same_seed_same_choices(policy: Any, dim: int) -> None:
-    """Two copies that see the same choose the same: luck comes from a generator that each has for itself."""
-    expect_same_future(policy, copy.deepcopy(policy), dim, "a deep copy that was played alike chose differently")
+    """Two copies that see the same rounds choose the same arms: each has its own random generator."""
+    expect_same_future(policy, copy.deepcopy(policy), dim, "a deep copy that played the same rounds chose differently")
 
 
 @check
 def copies_are_independent(policy: Any, dim: int) -> None:
-    """What a copy or an unpickled policy learns stays with it, and either goes on as the original would."""
+    """What a copy or an unpickled policy learns stays with it, and each continues as the original would."""
     play(policy, dim, 20)
     first, second, third = copy.deepcopy(policy), pickle.loads(pickle.dumps(policy)), copy.copy(policy)
     play(first, dim, 20, seed=5)
@@ -118,7 +118,7 @@ def copies_are_independent(policy: Any, dim: int) -> None:
 
 @check
 def learns_from_rewards(policy: Any, dim: int) -> None:
-    """In an easy world that stands still it earns more than choosing at random."""
+    """In an easy world that does not change, it earns more than choosing at random."""
     rng = np.random.default_rng(3)
     theta = directions(rng, 1, dim)[0]
     earned = average = 0.0
@@ -133,7 +133,7 @@ def learns_from_rewards(policy: Any, dim: int) -> None:
 
 @check
 def a_decision_is_used_once(policy: Any, dim: int) -> None:
-    """A second reward for a decision, and one for a decision of another policy, are refused; a bare number is never used up."""
+    """A second reward for a decision, or one for another policy's decision, is refused; a bare number cannot be checked."""
     arms = some_arms(policy, np.random.default_rng(4), 6, dim)
     other = copy.deepcopy(policy)
     decision = policy.select(arms)
@@ -159,8 +159,8 @@ def bad_arms_are_refused(policy: Any, dim: int) -> None:
         "an empty set": np.empty((0, dim)),
         "one dimension too few": good[0],
         "one dimension too many": good[None],
-        "a column too many": np.hstack([good, good[:, :1]]),
-        "words for arms": [["a"] * dim],
+        "one column too many": np.hstack([good, good[:, :1]]),
+        "text for arms": [["a"] * dim],
         "a masked array": np.ma.masked_array(good, good > 0),
     }
     for what, arms in bad.items():
@@ -169,7 +169,7 @@ def bad_arms_are_refused(policy: Any, dim: int) -> None:
 
 @check
 def bad_rewards_are_refused(policy: Any, dim: int) -> None:
-    """A reward that is not a finite number raises a ValueError, and the decision still waits for its reward."""
+    """A reward that is not a finite number raises a ValueError, and the decision keeps waiting for its reward."""
     decision = policy.select(some_arms(policy, np.random.default_rng(6), 4, dim))
     for reward in (np.nan, np.inf, -np.inf, None, "much", np.complex128(0.5)):
         expect_refusal(policy, dim, f"a reward of {reward}", "update", decision, reward)
@@ -180,9 +180,9 @@ def bad_rewards_are_refused(policy: Any, dim: int) -> None:
 
 @check
 def rewards_may_come_late_and_in_any_order(policy: Any, dim: int) -> None:
-    """Rewards may wait while rounds go on, some may never come, and their order does not change what follows.
+    """Rewards may arrive rounds later or never, and their order does not change what follows.
 
-    A policy whose ``by_arrival`` is true says that it takes them in the order in which they come: then that alone may differ.
+    A policy whose ``by_arrival`` is true declares that it learns in order of arrival: then what follows may depend on it.
     """
     rng = np.random.default_rng(7)
     decisions = [policy.select(some_arms(policy, rng, 6, dim)) for _ in range(12)]
@@ -200,7 +200,7 @@ def rewards_may_come_late_and_in_any_order(policy: Any, dim: int) -> None:
 
 @check
 def saves_and_loads(policy: Any, dim: int) -> None:
-    """Where it has ``save``: the loaded policy goes on exactly as the saved one, decisions in waiting included."""
+    """If it has ``save``, the loaded policy continues exactly as the saved one, waiting decisions included."""
     if not hasattr(policy, "save"):
         return
     play(policy, dim, 30)

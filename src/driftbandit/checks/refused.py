@@ -1,4 +1,4 @@
-"""What a chooser must refuse, whatever policy it decides by, and be as it was before."""
+"""What a chooser must refuse, whatever its policy, and remain unchanged."""
 
 import math
 import tempfile
@@ -12,7 +12,7 @@ from driftbandit.contexts.chooser import Chooser
 
 
 def expect_refusal(chooser: Chooser, named: str, what: str, attempt: Callable[[], object]) -> None:
-    """A ValueError that names the culprit, and nothing changed."""
+    """The attempt must raise a ValueError that names the culprit, and change nothing."""
     before = state_of(chooser)
     try:
         attempt()
@@ -25,7 +25,7 @@ def expect_refusal(chooser: Chooser, named: str, what: str, attempt: Callable[[]
 
 @check
 def bad_visitors_are_refused(hire: Hire) -> None:
-    """An unknown level, a missing or unknown field, NaN, a wrong type: a ValueError that names the field, nothing changed."""
+    """An unknown level, a missing or unknown field, NaN, a wrong type: a ValueError names the field, nothing changes."""
     chooser = hire()
     play(chooser, 10)
     good = {"device": "phone", "hour": 12.0, "basket": 5.0, "returning": True, "page": "home"}
@@ -49,7 +49,7 @@ def bad_visitors_are_refused(hire: Hire) -> None:
 
 @check
 def bad_actions_are_refused(hire: Hire) -> None:
-    """Named twice, unknown, one too many, or none left: a ValueError that names the action, nothing changed."""
+    """A duplicate, an unknown action, one too many, or none left: a ValueError names the action, nothing changes."""
     chooser, visitor = hire(places=4), visitors(1)[0]
     play(chooser, 10)
     attempts: Iterable[tuple[str, str, Callable[[], object]]] = (
@@ -70,12 +70,12 @@ def bad_actions_are_refused(hire: Hire) -> None:
         chooser.remove(name)
     expect_refusal(chooser, "'grey'", "the last action removed", lambda: chooser.remove("grey"))
     expect_refusal(chooser, "'red'", "a removed action excluded", lambda: chooser.select(visitor, exclude=["red"]))
-    expect_refusal(chooser, "'red'", "two of one name", lambda: hire(["red", "red"]))
+    expect_refusal(chooser, "'red'", "two actions with one name", lambda: hire(["red", "red"]))
 
 
 @check
 def bad_rewards_are_refused(hire: Hire) -> None:
-    """What is no finite number, no choice, a choice already rewarded or another's: a ValueError, and the choice still waits."""
+    """Rewards that are not finite, or for anything but a waiting choice of its own: a ValueError; the choice keeps waiting."""
     chooser, other, visitor = hire(), hire(), visitors(1)[0]
     play(chooser, 5)
     choice, strange = chooser.select(visitor), other.select(visitor)
@@ -90,7 +90,7 @@ def bad_rewards_are_refused(hire: Hire) -> None:
 
 @check
 def a_file_with_another_context_is_refused(hire: Hire) -> None:
-    """A context of another version, or one that does not make the policy's columns: a ValueError that says so."""
+    """A context of another version, or one that does not match the policy's columns: a ValueError says so."""
     chooser = hire()
     play(chooser, 5)
     about = chooser._about()

@@ -1,15 +1,15 @@
-"""How checks are run: all of them, and then told which failed."""
+"""Runs all checks, then reports which failed."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 
 class CheckFailed(AssertionError):
-    """A policy does not keep every promise; the message names each check that failed, and why."""
+    """Raised when a policy fails checks; the message names each failed check and the reason."""
 
 
 def try_all(checks: Mapping[str, Callable[..., None]], subject: str, attempt: Callable[[Any], None]) -> list[str]:
-    """The names of the checks, once each was attempted; CheckFailed with all that fail."""
+    """Run every check and return their names, or raise CheckFailed listing all that fail."""
     failed = {}
     for name, function in checks.items():
         try:
@@ -24,7 +24,7 @@ def try_all(checks: Mapping[str, Callable[..., None]], subject: str, attempt: Ca
 
 
 def promise(function: Callable[..., None]) -> str:
-    """The first line of what a check says."""
+    """The first line of a check's docstring."""
     return (function.__doc__ or "").partition("\n")[0]
 
 

@@ -1,4 +1,4 @@
-"""The command line, a file for each family of commands.
+"""The command line: one file per family of commands.
 
 Nothing heavy is imported before it is needed, so that ``--help`` answers at once.
 """

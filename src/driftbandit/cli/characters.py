@@ -1,4 +1,4 @@
-"""What a terminal or a pipe cannot encode is spelt out (β as beta, ± as +/-): a sign is never worth a traceback."""
+"""Characters that a terminal or a pipe cannot encode are spelt out (β as beta, ± as +/-) instead of raising an error."""
 
 import codecs
 import io
@@ -13,7 +13,7 @@ SPELLINGS = {
 
 
 def spelt(sign: str) -> str:
-    """One character in ASCII; "?" where nothing is known for it."""
+    """One character in ASCII; "?" where no spelling is known."""
     if sign in SPELLINGS:
         return SPELLINGS[sign]
     name = unicodedata.name(sign, "")
@@ -36,19 +36,19 @@ codecs.register_error("spell", _spell)
 
 
 def spell_out() -> None:
-    """Let standard output and error take any character, whatever their encoding."""
+    """Make standard output and error accept any character, whatever their encoding."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="spell")
 
 
 def encodable(text: str, encoding: str) -> str:
-    """The text as it will be printed, to measure before a table is laid out."""
+    """The text as it will be printed, to be measured before a table is laid out."""
     return text.encode(encoding, "spell").decode(encoding)
 
 
 def write_utf8(text: str) -> None:
-    """To standard output; into a file or a pipe as UTF-8, which is what TOML is, whatever the locale."""
+    """Write to standard output; to a file or a pipe as UTF-8, as TOML requires, whatever the locale."""
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8")
     sys.stdout.write(text)

@@ -1,4 +1,4 @@
-"""All commands under one name: what is typed → what is run, and an error as one line."""
+"""All commands under one name: what is typed → what is run, with errors printed as one line."""
 
 import argparse
 import sqlite3
@@ -23,7 +23,7 @@ from driftbandit.core.extras import needed_for
 def run(arguments: Sequence[str] | None) -> int:
     spell_out()
     if "" not in sys.path:
-        sys.path.append("")  # a policy of one's own may be a file in the current directory
+        sys.path.append("")  # a user's own policy may be a file in the current directory
     try:
         chosen = parser().parse_args(arguments)
         with needed_for(f"the command {chosen.command!r}"):

@@ -1,4 +1,4 @@
-"""``--print-completion``: what a shell needs to complete our commands and options, by shtab."""
+"""``--print-completion``: a script, made by shtab, that lets a shell complete our commands and options."""
 
 import argparse
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 class PrintCompletion(argparse.Action):
-    """Prints the script and ends, as ``--help`` does."""
+    """Prints the script and exits, as ``--help`` does."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: Any = None) -> None:
         with needed_for("--print-completion"):
@@ -25,7 +25,7 @@ class PrintCompletion(argparse.Action):
 
 
 def every_action(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Those of the parser, and of its commands."""
+    """The actions of the parser and of its commands."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
@@ -38,6 +38,6 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
         "--print-completion",
         action=PrintCompletion,
         choices=SHELLS,
-        help='print a script for completion in this shell, then exit; in bash: eval "$(driftbandit --print-completion bash)"',
+        help='print a completion script for this shell and exit; in bash: eval "$(driftbandit --print-completion bash)"',
         metavar="SHELL",
     )

@@ -1,4 +1,4 @@
-"""``doctor``: whether everything is in order here: versions, compiler, extras, folders, and a game with a known end."""
+"""``doctor``: check an installation: versions, compiler, extras, folders, and a small run with a known result."""
 
 import argparse
 import os
@@ -16,7 +16,7 @@ from driftbandit.core.extras import EXTRAS
 
 OK, NOTE, MISSING, BROKEN = "ok", "note", "missing", "broken"
 REQUIRED = ("numpy", "numba", "llvmlite", "scipy", "platformdirs", "lazy-loader")
-# How `game` ends, with the compiler and without.
+# The result of `game`, with the compiler and without.
 REGRET, THETA = 33.909019532426974, (0.47117830930319143, -0.2534449145171225, 0.6778702212929186)
 
 
@@ -29,11 +29,11 @@ class Finding(NamedTuple):
 def add_doctor(commands: Commands) -> None:
     command = commands.add_parser(
         "doctor",
-        help="check that everything is in order on this machine",
+        help="check the installation on this machine",
         description="Check the installation: versions, the compiler and its cache, which optional packages are installed and "
-        "the pip command for those that are not, whether folders can be written to, and a small game whose outcome is known. "
-        "It takes seconds, the first time while it compiles perhaps half a minute. Ends with exit code 1 if something is "
-        "broken; what is merely missing is not.",
+        "the pip command for those that are not, whether folders are writable, and a small run whose result is known. It takes "
+        "seconds, or about half a minute the first time, when it compiles. The exit code is 1 if something is broken; a "
+        "missing optional package does not count as broken.",
     )
     command.set_defaults(run=doctor)
 
@@ -51,7 +51,7 @@ def doctor(chosen: argparse.Namespace) -> int:
 
 
 def tried(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """What is found; a failure to look is a finding too."""
+    """The findings; a check that itself fails is a finding too."""
     try:
         yield from look()
     except Exception as error:
@@ -79,12 +79,12 @@ def installed(package: str) -> str | None:
 def compiler() -> Iterator[Finding]:
     from driftbandit.core.compile import COMPILED, cache_folder, usable
 
-    on = "on" if COMPILED else "off, by NUMBA_DISABLE_JIT: the same numbers, hundreds of times slower"
+    on = "on" if COMPILED else "off, because of NUMBA_DISABLE_JIT: the same numbers, hundreds of times slower"
     yield Finding("compiler", on, OK if COMPILED else NOTE)
     folder = cache_folder()
     can = usable(folder)
     kept = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) if can else 0
-    why = f"{kept / 1e6:,.1f} MB kept" if can else "cannot be written, so every process compiles: set NUMBA_CACHE_DIR"
+    why = f"{kept / 1e6:,.1f} MB cached" if can else "not writable, so every process compiles anew: set NUMBA_CACHE_DIR"
     yield Finding("cache", f"{folder}: {why}", OK if can else BROKEN)
 
 
@@ -100,7 +100,7 @@ def extras() -> Iterator[Finding]:
 
 def folders() -> Iterator[Finding]:
     yield writable("temporary", Path(tempfile.gettempdir()), BROKEN)
-    yield writable("current", Path.cwd(), NOTE)  # of no matter to those who say --out
+    yield writable("current", Path.cwd(), NOTE)  # does not matter with --out
 
 
 def writable(name: str, folder: Path, otherwise: str) -> Finding:
@@ -108,7 +108,7 @@ def writable(name: str, folder: Path, otherwise: str) -> Finding:
         with tempfile.TemporaryFile(dir=folder):
             return Finding(name, str(folder))
     except OSError as error:
-        return Finding(name, f"{folder} cannot be written ({error.strerror}): choose another, as with --out FOLDER", otherwise)
+        return Finding(name, f"{folder} is not writable ({error.strerror}): choose another, such as --out FOLDER", otherwise)
 
 
 def self_test() -> Iterator[Finding]:
@@ -117,13 +117,13 @@ def self_test() -> Iterator[Finding]:
     right = abs(regret - REGRET) <= 1e-9 * REGRET and all(abs(a - b) <= 1e-9 for a, b in zip(theta, THETA, strict=True))
     took = f"{time.perf_counter() - began:.1f} s on {os.cpu_count()} processors"
     if right:
-        yield Finding("a known game", f"ended as it must, in {took}")
+        yield Finding("known run", f"gave the expected result, in {took}")
     else:
-        yield Finding("a known game", f"ended with regret {regret!r}, not {REGRET!r}, and θ̂ {theta!r}, not {THETA!r}", BROKEN)
+        yield Finding("known run", f"gave regret {regret!r}, not {REGRET!r}, and θ̂ {theta!r}, not {THETA!r}", BROKEN)
 
 
 def game() -> tuple[float, tuple[float, ...]]:
-    """RestartUCB in a small world, in the loop and then by hand: the regret of the one, the estimate of the other."""
+    """RestartUCB in a small world: the regret of the compiled loop, then the estimate from select and update."""
     from driftbandit import Gaussian, RestartUCB, Switching, UnitArms, World, play
 
     policy = RestartUCB(3, period=100, noise=0.1)

@@ -1,4 +1,4 @@
-"""``journal``: what a service wrote, checked, exported, shortened."""
+"""``journal``: verify, export and compact what a service wrote."""
 
 import argparse
 from pathlib import Path
@@ -12,20 +12,22 @@ def add_journal(commands: Commands) -> None:
     command = commands.add_parser(
         "journal",
         help="verify, export and compact the journal of a service",
-        description="A journal holds all that happened, and the state of every policy follows from it. One process has it open "
-        "at a time, so stop the service first, or copy the file and those beside it after a stop.",
+        description="A journal records everything that happened; the state of every policy is computed from it. Only one "
+        "process can have it open, so stop the service first, or work on a copy of its files made while it was stopped.",
         epilog="""examples:
-  driftbandit journal verify shop.db                       fold all of it again and compare with its witnesses
+  driftbandit journal verify shop.db                       recompute every state and compare with what was recorded
   driftbandit journal export shop.db shop.parquet          one row per record, numbers exact
-  driftbandit journal compact shop.db --keep-days 30       drop what snapshots do not need; export it first""",
+  driftbandit journal compact shop.db --keep-days 30       drop records that snapshots do not need; export first""",
         formatter_class=Examples,
     )
     verbs = command.add_subparsers(title="what to do", metavar="verify | export | compact", dest="verb", required=True)
-    add_verb(verbs, "verify", "fold all records again and check every checksum, witness and snapshot", verify)
-    export_verb = add_verb(verbs, "export", "write the records to a Parquet file, one row each", export)
+    add_verb(verbs, "verify", "recompute every state; check all checksums, witnesses (recorded states) and snapshots", verify)
+    export_verb = add_verb(verbs, "export", "write the records to a Parquet file, one row per record", export)
     export_verb.add_argument("out", type=Path, metavar="FILE.parquet")
     compact_verb = add_verb(verbs, "compact", "drop old records that the snapshots do not need", compact)
-    compact_verb.add_argument("--keep-days", type=at_least(0), default=30, metavar="N", help="keep younger ones (default: 30)")
+    compact_verb.add_argument(
+        "--keep-days", type=at_least(0), default=30, metavar="N", help="keep younger records (default: 30)"
+    )
 
 
 def add_verb(verbs: Commands, name: str, about: str, run: Any) -> argparse.ArgumentParser:
@@ -40,7 +42,7 @@ def verify(chosen: argparse.Namespace) -> None:
 
     with opened_journal(chosen.path) as journal:
         found = folded(journal)
-    print(f"{chosen.path}: records {found.first:,} to {found.records:,} folded, {found.witnesses:,} witnesses agree")
+    print(f"{chosen.path}: records {found.first:,} to {found.records:,} replayed, {found.witnesses:,} witnesses agree")
     for name, digest in found.digests.items():
         print(f"  {name}: state {digest}")
 
@@ -56,6 +58,6 @@ def compact(chosen: argparse.Namespace) -> None:
     from driftbandit.live.export import compact as dropped
 
     if not chosen.path.exists():
-        raise FileNotFoundError(f"there is no journal at {chosen.path}")
+        raise FileNotFoundError(f"there is no journal at {chosen.path}: check the path")
     with opened(chosen.path) as service:
         print(f"{chosen.path}: {dropped(service, 86_400.0 * chosen.keep_days):,} records dropped")

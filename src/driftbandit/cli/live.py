@@ -1,4 +1,4 @@
-"""``serve``: a policy that lives, over HTTP."""
+"""``serve``: decisions over HTTP."""
 
 import argparse
 import os
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
 def add_serve(commands: Commands) -> None:
     command = commands.add_parser(
         "serve",
-        help="serve decisions over HTTP, durable when they are answered; with a page that shows how it goes",
+        help="serve decisions over HTTP, each on disk before it is answered, with a page that shows progress",
         description="Serve experiments over HTTP. Each decision and reward is in the journal, a SQLite file at PATH, before it "
-        "is answered; after a crash the service starts again as it was. A page at / shows whether it is learning, "
-        "/openapi.json describes the interface, /metrics is for Prometheus. SIGTERM finishes what was begun, writes a snapshot "
-        "and ends within 5 seconds.",
+        "is answered; after a crash the service restarts in the same state. The page at / shows whether it is learning, "
+        "/openapi.json describes the interface, /metrics is for Prometheus. On SIGTERM it finishes requests in progress, "
+        "writes a snapshot and exits within 5 seconds.",
         epilog="""examples:
-  driftbandit serve --demo                        a simulated shop plays; open the page that is printed
+  driftbandit serve --demo                        with a simulated shop; open the address that it prints
   driftbandit serve shop.db                       then, from another terminal:
     curl --json '{"actions": ["red", "green"]}' -X PUT localhost:8000/v1/experiments/shop
     curl --json '{"id": "visit-1", "context": {}}' localhost:8000/v1/experiments/shop/decisions
     curl --json '{"reward": 1}' localhost:8000/v1/experiments/shop/decisions/visit-1/reward
-  driftbandit token make shop.db --rights admin   a token; with it the service may listen beyond this machine:
-  driftbandit serve shop.db --host 0.0.0.0        behind a proxy that speaks TLS""",
+  driftbandit token make shop.db --rights admin   make a token; then the service may listen beyond this machine:
+  driftbandit serve shop.db --host 0.0.0.0        behind a proxy with TLS""",
         formatter_class=Examples,
     )
     command.add_argument("path", nargs="?", type=Path, metavar="PATH",
-                         help="the journal, made if it is not there (default: live.db; with --demo: demo.db)")  # fmt: skip
+                         help="the journal, created if missing (default: live.db; with --demo: demo.db)")  # fmt: skip
     command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1, this "
-                         "machine alone); anything else needs a token in the journal")  # fmt: skip
-    command.add_argument("--port", type=at_least(0), default=8000, metavar="N", help="(default: 8000; 0: any that is free)")
-    command.add_argument("--demo", action="store_true", help="have a simulated shop play, eight visitors per second")
-    command.add_argument("--rate", type=at_least(1), metavar="N", help="decisions per second that one experiment takes; more "
-                         "are answered 429 (default: no limit)")  # fmt: skip
-    command.add_argument("--keep-days", type=at_least(0), metavar="N", help="let records leave the journal when they are older "
-                         "and no snapshot needs them, looked at every hour (default: all stay)")  # fmt: skip
-    command.add_argument("--archive", type=Path, metavar="FOLDER", help="write them to Parquet files there first")
-    command.add_argument("--adopt", action="store_true", help="start though this machine or release computes other last bits "
-                         "than those that wrote the journal")  # fmt: skip
+                         "machine only); any other address needs a token in the journal")  # fmt: skip
+    command.add_argument("--port", type=at_least(0), default=8000, metavar="N", help="(default: 8000; 0: any free port)")
+    command.add_argument("--demo", action="store_true", help="simulate a shop with eight visitors per second")
+    command.add_argument("--rate", type=at_least(1), metavar="N", help="decisions per second allowed for one experiment; "
+                         "beyond that the answer is 429 (default: no limit)")  # fmt: skip
+    command.add_argument("--keep-days", type=at_least(0), metavar="N", help="every hour, drop records that are older than "
+                         "this and that no snapshot needs (default: keep all)")  # fmt: skip
+    command.add_argument("--archive", type=Path, metavar="FOLDER", help="first write dropped records to Parquet files there")
+    command.add_argument("--adopt", action="store_true", help="start even if this machine or release computes different "
+                         "last bits from the one that wrote the journal")  # fmt: skip
     command.set_defaults(run=serve)
 
 
 def serve(chosen: argparse.Namespace) -> None:
     if chosen.archive is not None and chosen.keep_days is None:
-        raise ValueError("--archive is for records that leave the journal: say when with --keep-days")
+        raise ValueError("--archive is for records dropped from the journal: say which with --keep-days")
     path = chosen.path or Path("demo.db" if chosen.demo else "live.db")
     if chosen.demo:
         skip_a_long_compilation()
@@ -75,7 +75,7 @@ def serve(chosen: argparse.Namespace) -> None:
         archive=chosen.archive,
         check=lambda service: refuse_strangers(service, chosen.host in LOCAL, chosen.host, path),
     )
-    print(f"driftbandit: opening {path}; {url}/readyz says when it serves", flush=True)
+    print(f"driftbandit: opening {path}; {url}/readyz says when it is ready", flush=True)
 
     async def ready() -> None:
         if chosen.demo:
@@ -88,7 +88,7 @@ def serve(chosen: argparse.Namespace) -> None:
 
     with plainly():
         run(app, bound, ready)
-    print("driftbandit: stopped; all that was answered is in the journal", flush=True)
+    print("driftbandit: stopped; everything answered is in the journal", flush=True)
 
 
 async def entertain(host: "Host") -> None:
@@ -98,7 +98,7 @@ async def entertain(host: "Host") -> None:
 
 
 def skip_a_long_compilation() -> None:
-    """A first compilation takes a minute or two, and a demonstration is fast enough without. The numbers are the same."""
+    """Turn the compiler off: its first run takes a minute or two, the demo is fast enough without, and numbers are the same."""
     from driftbandit.core.compile import COMPILED
 
     if COMPILED:  # whatever is in the cache: it may be of a model without blocks
@@ -114,6 +114,6 @@ def shown(host: str) -> str:
 def refuse_strangers(service: "Service", local: bool, host: str, path: Path) -> None:
     if not local and not service.tokens:
         raise ValueError(
-            f"{host} can be reached by others, and {path} has no tokens, so anyone could do anything: make one first with "
-            f"`driftbandit token make {path} --rights admin`, or listen at 127.0.0.1"
+            f"{host} is reachable from other machines, and {path} has no tokens, so anyone could do anything: make one first "
+            f"with `driftbandit token make {path} --rights admin`, or listen on 127.0.0.1"
         )

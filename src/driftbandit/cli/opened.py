@@ -1,4 +1,4 @@
-"""A journal in this process, for as long as a command takes; what is wrong with it as one line."""
+"""A journal opened in this process for the duration of a command, with its errors as one line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """The errors of the live room as errors of a command."""
+    """Turn errors of ``driftbandit.live`` into errors of a command."""
     from driftbandit.live.errors import LiveError
 
     try:
@@ -26,7 +26,7 @@ def opened_journal(path: str | Path, must_exist: bool = True) -> "Iterator[Sqlit
     from driftbandit.live.disk.sqlite import SqliteJournal
 
     if must_exist and not Path(path).exists():
-        raise FileNotFoundError(f"there is no journal at {path}")
+        raise FileNotFoundError(f"there is no journal at {path}: check the path")
     with plainly():
         journal = SqliteJournal(path)
         try:
@@ -37,7 +37,7 @@ def opened_journal(path: str | Path, must_exist: bool = True) -> "Iterator[Sqlit
 
 @contextmanager
 def opened(path: str | Path) -> "Iterator[Service]":
-    """The service itself, recovered; a snapshot is written at the end."""
+    """The service, recovered from the journal; a snapshot is written at the end."""
     from driftbandit.live.service import Service
 
     with opened_journal(path, must_exist=False) as journal:

@@ -1,4 +1,4 @@
-"""What several commands' parsers share."""
+"""Options that several commands share."""
 
 import argparse
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Defaults(argparse.ArgumentDefaultsHelpFormatter):
 
 
 class Examples(argparse.HelpFormatter):
-    """Fills what is one paragraph, and leaves what has lines of its own as it is."""
+    """Wraps a single paragraph, and keeps the line breaks of anything longer."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)
@@ -35,7 +35,7 @@ def add_run_options(command: argparse.ArgumentParser, out: str) -> None:
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """A type for argparse: a whole number not below ``least``."""
+    """A type for argparse: a whole number of at least ``least``."""
 
     def whole_number(text: str) -> int:
         number = int(text.replace(",", ""))

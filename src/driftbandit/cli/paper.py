@@ -1,4 +1,4 @@
-"""The paper compared with what is measured: ``reproduce``, its experiment, and ``verify``, its mathematics."""
+"""The paper put to the test: ``reproduce`` runs its experiment, ``verify`` its mathematics."""
 
 import argparse
 import time
@@ -56,7 +56,7 @@ def reproduce(chosen: argparse.Namespace) -> None:
         console.print(f"written: {folder / 'index.html'}", soft_wrap=True)
     wall = time.perf_counter() - began
     rounds = sum(study.rounds() for study in done.values())
-    console.print(f"the whole command: {wall:.1f} s, {rounds / wall:,.0f} rounds a second", soft_wrap=True)
+    console.print(f"the whole command: {wall:.1f} s, {rounds / wall:,.0f} rounds per second", soft_wrap=True)
 
 
 def add_verify(commands: Commands) -> None:
@@ -94,6 +94,6 @@ def verify(chosen: argparse.Namespace) -> int:
         return 1
     console.print(
         "As expected. The statements that fail are false: two claims of earlier work, one lemma outside the condition that "
-        "its proof needs, and one line of a proof whose lemma stands."
+        "its proof needs, and one line of a proof whose lemma still holds."
     )
     return 0

@@ -1,4 +1,4 @@
-"""Logs lived through again: ``flights``, which is shipped, and ``replay``, one's own."""
+"""Replays of logs: ``flights``, shipped with the package, and ``replay``, for a log of your own."""
 
 import argparse
 from pathlib import Path
@@ -54,7 +54,7 @@ def add_replay(commands: Commands) -> None:
     command = commands.add_parser(
         "replay",
         help="compare policies on a log of your own: a table of the arms offered and their rewards",
-        description="Replay a log: a Parquet or CSV table with one row for each arm that was offered, where the outcome of "
+        description="Replay a log: a Parquet or CSV table with one row per arm offered, where the outcome of "
         "every arm is known. FILE.toml names its columns and the policies. A policy is told only the reward of the arm it "
         "takes, and not before that reward became known. Prints and writes what `driftbandit flights` does. "
         "If it is interrupted, rerun the same command to resume.",

@@ -1,4 +1,4 @@
-"""What the commands show: progress, tables, verdicts. Brings in rich, so import it when a command runs."""
+"""What the commands print: progress, tables, verdicts. It imports rich, so import it only when a command runs."""
 
 import argparse
 import time
@@ -24,12 +24,12 @@ MOST_COLUMNS = 10_000  # wider than any table
 
 
 def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, chosen: argparse.Namespace) -> None:
-    """Run the studies together into the folder's ledger under one progress bar; say what it will cost, and what it did."""
+    """Run the studies together into the folder's ledger under one progress bar; print the estimated and the actual cost."""
     from driftbandit.studies.study import run_together
 
     cost = reduce(add, (study.cost for study in todo.values()))
     total = cost.rounds
-    console.print(f"{cost.on(chosen.workers)}, less what is found finished", soft_wrap=True)
+    console.print(f"{cost.on(chosen.workers)}, less what is already finished", soft_wrap=True)
     wall, processor = time.perf_counter(), time.process_time()
     with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for half a minute)", total=total)
@@ -40,9 +40,9 @@ def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, cho
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     inside = sum(float(study.timing()["seconds"].sum()) for study in todo.values())
     console.print(
-        f"{total:,} rounds in {wall:.1f} s; processor time {processor:.1f} s, of which policies' own {inside:.1f} s"
+        f"{total:,} rounds in {wall:.1f} s; processor time {processor:.1f} s, of which {inside:.1f} s inside policies"
         if processor > inside
-        else f"{total:,} rounds in {wall:.1f} s, some or all of them found finished or played elsewhere",
+        else f"{total:,} rounds in {wall:.1f} s, some or all of them already finished or played elsewhere",
         soft_wrap=True,
     )
 
@@ -67,7 +67,7 @@ def print_table(
     justify: JustifyMethod = "left",
     show_lines: bool = False,
 ) -> None:
-    """A table, its first column flush left. Too wide to keep words whole: one line per cell, or in a file as wide as it is."""
+    """Print a table, first column flush left. If words would be cut: one line per cell on a terminal, full width in a file."""
 
     def text(words: str) -> Text:
         return Text(encodable(words, console.encoding), STYLES.get(words, ""))

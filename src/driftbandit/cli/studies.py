@@ -1,4 +1,4 @@
-"""Studies of one's own: ``compare`` runs one, ``example`` prints one to start from."""
+"""Your own studies: ``compare`` runs one, ``example`` prints one to start from."""
 
 import argparse
 from pathlib import Path

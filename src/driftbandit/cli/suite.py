@@ -23,8 +23,8 @@ def add_suite(commands: Commands) -> None:
         epilog="To try a policy of your own: `driftbandit example suite > FILE.toml`, add a table for it, and run "
         "`driftbandit suite FILE.toml`. While designing, do not use --judge: a seed you have looked at is a seed you have "
         "tuned to. For a first look: `driftbandit suite --worlds 'walk-0.001-*' --replicates 2`. With --real: gains over "
-        "choosing at random and over the best in hindsight of six ways to forget over memories and widths, with intervals "
-        "from resampling days, months or years; a page for each table; `driftbandit example real` prints the policies.",
+        "choosing at random and over the best in hindsight of six ways to forget, over many memories and widths, with "
+        "intervals from resampling days, months or years; one page per table; `driftbandit example real` prints the policies.",
         formatter_class=Defaults,
     )
     command.add_argument(
@@ -56,7 +56,7 @@ def names(chosen: argparse.Namespace) -> list[str] | None:
 
 
 def stages(bar: "Progress") -> Callable[[str, int], Callable[[int], None]]:
-    """A line of its own for each stage."""
+    """One progress line per stage."""
 
     def stage(name: str, rounds: int) -> Callable[[int], None]:
         task = bar.add_task(name, total=rounds)
@@ -81,7 +81,7 @@ def real(chosen: argparse.Namespace) -> None:
     for grid in summaries(table):
         print_grid(console, grid)
     write(folder, table, study)
-    console.print(f"written: {folder}; a folder for each table in it", soft_wrap=True)
+    console.print(f"written: {folder}, with one folder per table", soft_wrap=True)
 
 
 def simulated(chosen: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""``token``: who may talk to a service."""
+"""``token``: who may call a service."""
 
 import argparse
 import os
@@ -13,26 +13,26 @@ RIGHTS = ("decide", "reward", "read", "admin")
 def add_token(commands: Commands) -> None:
     command = commands.add_parser(
         "token",
-        help="make, list and revoke the tokens by which a service knows its callers",
+        help="make, list and revoke the tokens that callers of a service need",
         description="Make, list and revoke tokens. A token is shown once, when it is made; the journal keeps only its SHA-256. "
-        "Rights: decide, reward, read (status, metrics, preview), admin (all of these, experiments, tokens); in all "
-        "experiments or in some. As soon as there is a token, every caller needs one.",
+        "Rights: decide, reward, read (status, metrics, preview), admin (all of these, plus experiments and tokens); for all "
+        "experiments or for some. As soon as one token exists, every caller needs one.",
         epilog="""examples:
   driftbandit token make shop.db --rights admin --note "me"
   driftbandit token make shop.db --rights decide reward --experiments shop --note "web shop"
   driftbandit token list shop.db
   driftbandit token revoke shop.db 3f9c0a1b2c3d
-While a service has the journal open, give its address instead, and an admin's token in DRIFTBANDIT_TOKEN:
+While a service has the journal open, give its address instead, with an admin token in DRIFTBANDIT_TOKEN:
   driftbandit token make http://127.0.0.1:8000 --rights read --note "dashboard" """,
         formatter_class=Examples,
     )
     verbs = command.add_subparsers(title="what to do", metavar="make | list | revoke", dest="verb", required=True)
     make = add_verb(verbs, "make", "make a token and print it", make_token)
-    make.add_argument("--rights", nargs="+", choices=RIGHTS, required=True, help="what it gives the right to")
-    make.add_argument("--experiments", nargs="+", metavar="NAME", help="where (default: in all, those to come included)")
-    make.add_argument("--note", default="", help="whose it is", metavar="TEXT")
+    make.add_argument("--rights", nargs="+", choices=RIGHTS, required=True, help="what the token allows")
+    make.add_argument("--experiments", nargs="+", metavar="NAME", help="where (default: in all, including future ones)")
+    make.add_argument("--note", default="", help="whose token it is", metavar="TEXT")
     add_verb(verbs, "list", "list tokens by their keys", list_tokens)
-    revoke = add_verb(verbs, "revoke", "revoke a token, at once and for good", revoke_token)
+    revoke = add_verb(verbs, "revoke", "revoke a token, immediately and permanently", revoke_token)
     revoke.add_argument("key", metavar="KEY", help="as `driftbandit token list` shows it")
 
 
@@ -53,7 +53,7 @@ def make_token(chosen: argparse.Namespace) -> None:
     with opened(chosen.journal) as service:
         if not service.tokens and ("admin" not in chosen.rights or chosen.experiments):
             raise ValueError(
-                "the first token must be one with --rights admin for all experiments, or nobody could make another"
+                "the first token must have --rights admin and be for all experiments, or nobody could make another"
             )
         text, token = draw(**wanted)
         service.commits.through(service.make_token(token))

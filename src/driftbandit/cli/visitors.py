@@ -1,4 +1,4 @@
-"""Visitors for ``serve --demo``: the simulated shop in a hurry, so that a page has something to show at once."""
+"""Visitors for ``serve --demo``: the simulated shop, sped up so that the page has something to show at once."""
 
 import asyncio
 import random
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 NAME = "shop"
 FIELDS = ("device", "returning")  # a small context, so that it can be played without the compiler
 PER_SECOND = 8.0
-LEAP = 20  # one visitor stands for so many: seasons change within minutes
+LEAP = 20  # only every 20th visitor comes, so that seasons change within minutes
 KEEN = 6.0  # times as likely to click, so that there is something to see
 WAIT = 6.0  # seconds: without a click by then, there will be none
 SEED, VISITS = 1, 400_000
 
 
 def open_shop(host: "Host") -> None:
-    """The experiment, if it is not there from last time."""
+    """Create the experiment, unless it exists from last time."""
     from driftbandit.contexts.chooser import Chooser
     from driftbandit.contexts.context import Context
     from driftbandit.live.settings import Settings
@@ -35,7 +35,7 @@ def open_shop(host: "Host") -> None:
 
 
 def visits(done: int) -> Iterator["Visit"]:
-    """From where the shop was left, shop after shop."""
+    """The visits from where the shop left off, shop after shop."""
     from driftbandit.shop import Shop
 
     each = VISITS // LEAP
@@ -46,7 +46,7 @@ def visits(done: int) -> Iterator["Visit"]:
 
 
 async def play(host: "Host", per_second: float = PER_SECOND) -> None:
-    """Visitor after visitor, until cancelled; who clicks, clicks a little later."""
+    """Send visitors until cancelled; clicks come a little later."""
     from driftbandit.live.answers import Ask
     from driftbandit.live.fold.ids import new_id
 

@@ -1,4 +1,4 @@
-"""Tables to figures: the only room that knows matplotlib. Names load on first use; __init__.pyi lists them."""
+"""Tables to figures: the only folder that imports matplotlib. Names load on first use; __init__.pyi lists them."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Contenders beside the best in hindsight: simulated worlds, and gains on real tables."""
+"""Contenders compared with the best in hindsight: ratios in simulated worlds, gains on real tables."""
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,7 @@ from driftbandit.figures.look import LIGHT, Curve, Theme, kin_pens, names_in, pe
 
 
 def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """Ratios to hindsight: one row per world, one column per policy, groups apart, each with its geometric mean and its worst.
+    """Ratios to hindsight: one row per world, one column per policy; for each group the geometric mean and the worst.
 
     Columns: group, world, policy, ratio (null where a policy does not play).
     """
@@ -31,9 +31,9 @@ def suite(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
 
 
 def gains(table: pl.DataFrame, *, unit: str, theme: Theme = LIGHT) -> Figure:
-    """What policies have gained so far on another, with its interval, and a panel for each other.
+    """What policies have gained so far over a baseline policy, with intervals; one panel per baseline.
 
-    Columns: over (the panel's title), policy, a block of time (its name, a date or a number), gain, low, high.
+    Columns: over (the panel's title), policy, the block of time (under any name, a date or a number), gain, low, high.
     """
     block = table.columns[2]
     pens = kin_pens(names_in(table, "policy"), theme)
@@ -43,7 +43,7 @@ def gains(table: pl.DataFrame, *, unit: str, theme: Theme = LIGHT) -> Figure:
         for (name,), curve in part.group_by("policy", maintain_order=True):
             x, gain, low, high = (curve[key].to_numpy() for key in (block, "gain", "low", "high"))
             if not gain.any():
-                continue  # a policy's gain on itself
+                continue  # a policy's gain over itself
             axes.fill_between(x, low, high, color=pens[str(name)].colour, alpha=0.08, linewidth=0)
             drawn[str(name)] = draw.line(axes, Curve(str(name), x, gain, high - low), pens, theme)
         axes.axhline(0, color=theme.muted, linewidth=1)
@@ -59,10 +59,10 @@ def gains(table: pl.DataFrame, *, unit: str, theme: Theme = LIGHT) -> Figure:
 
 
 def real(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """Gains on the best in hindsight with their intervals: a panel for each table, a row for each policy.
+    """Gains over the best in hindsight with their intervals: one panel per table, one row per policy.
 
-    Columns: table, unit, policy, hindsight (whether it was tuned so), difference, least, most. The axis is for the better three
-    quarters; what lies further below is a number at its edge.
+    Columns: table, unit, policy, hindsight (whether it was tuned in hindsight), difference, least, most. The axis covers the
+    best three quarters; anything further below is a number at its edge.
     """
     table = table.with_columns(name=pl.col("policy").str.extract(r"^(\S+)"))
     pens = pens_of(names_in(table, "name"), theme)
@@ -78,5 +78,5 @@ def real(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.axvline(0, color=theme.muted, linewidth=1)
         draw.thousands(axes)
-        draw.caption(axes, f"{part['unit'][0]}, gained on the best in hindsight", "", theme)
+        draw.caption(axes, f"{part['unit'][0]}, gained over the best in hindsight", "", theme)
     return draw.settled(figure)

@@ -1,4 +1,4 @@
-"""Figures to files. Nothing global to matplotlib is left changed, so threads may draw."""
+"""Figures to files. No global setting of matplotlib stays changed, so threads may draw."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -14,7 +14,7 @@ _svg_settings = Lock()
 
 
 def as_svg(figure: Figure) -> str:
-    """The figure as an <svg> element, its text as text; the same figure gives the same characters."""
+    """The figure as an <svg> element, with text kept as text; the same figure gives the same characters."""
     written = StringIO()
     with _svg_settings, matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "driftbandit"}):
         figure.savefig(written, format="svg", dpi=160, metadata={"Date": None, "Creator": None})

@@ -1,4 +1,4 @@
-"""One policy looked at from inside: its restarts, its choices, its history."""
+"""One policy seen from inside: its restarts, its choices, its history."""
 
 from collections.abc import Sequence
 
@@ -25,14 +25,14 @@ def restarts(frame: pl.DataFrame, restarts: Sequence[int], changes: Sequence[int
     axes.set_ylim(0, 1.08 * error.max())
     axes.grid(visible=False)
     draw.thousands(axes)
-    draw.caption(axes, "round", "distance of estimate and truth", theme)
+    draw.caption(axes, "round", "distance from estimate to truth", theme)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, **draw.legend_style(theme))
     return draw.settled(figure)
 
 
 def meta_choices(frame: pl.DataFrame, pool: Sequence[int], *, theme: Theme = LIGHT) -> Figure:
-    """One run of bandits over bandits. Columns: episode, start, stop, choice, memory, chance, reward."""
-    titles = ["Chance of each memory (shade) and the one chosen (dots)", "Reward of each episode"]
+    """One run of BanditOverBandit. Columns: episode, start, stop, choice, memory, chance, reward."""
+    titles = ["Probability of each memory (shade) and the one chosen (dots)", "Reward of each episode"]
     figure, (upper, lower) = draw.panels(titles, theme, height=3.0, across=1, ratios=[2.5, 1])
     edges = [*frame["start"], frame["stop"][-1]]
     draw.heat_map(upper, edges, np.array(frame["chance"].to_list()).T, theme)
@@ -49,9 +49,9 @@ def meta_choices(frame: pl.DataFrame, pool: Sequence[int], *, theme: Theme = LIG
 
 
 def history(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """How a policy led by evidence went: its rewards, and below them the memory in use, with a mark at each restart.
+    """The course of AdaptiveUCB or DetectUCB: rewards and, below them, the memory in use, with a mark at each restart.
 
-    ``table``: what ``policy.history()`` gives. Columns: round, reward, memory, restarts.
+    ``table``: what ``policy.history()`` returns. Columns: round, reward, memory, restarts.
     """
     figure, (upper, lower) = draw.panels(["mean reward", "memory in use"], theme, height=2.6, across=1, ratios=[1, 1])
     rounds = table["round"].to_numpy()

@@ -1,4 +1,4 @@
-"""What figures need before anything is drawn: themes, the pen of each policy, curves, room and words for labels."""
+"""What figures need before anything is drawn: themes, the pen of each policy, curves, places and text of labels."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class Pen(NamedTuple):
 
 
 def pen(entry: int, theme: Theme) -> Pen:
-    """Entry by entry the colours go round; each time round they meet other dashes."""
+    """Colours repeat in a cycle, each cycle with different dashes."""
     colours, shift = len(theme.palette), entry // len(theme.palette)
     return Pen(
         theme.palette[entry % colours],
@@ -75,7 +75,7 @@ def pen(entry: int, theme: Theme) -> Pen:
 
 
 def own_pens() -> dict[str, int]:
-    """The policies that say themselves which pen is theirs (none has that of its base), ours first."""
+    """The policies that declare a pen of their own (pens are not inherited), ours first."""
     from driftbandit.core.kinds import is_ours
     from driftbandit.policies import every  # a second of numba, for those who draw policies
 
@@ -84,7 +84,7 @@ def own_pens() -> dict[str, int]:
 
 
 def pens_of(names: Sequence[str], theme: Theme) -> dict[str, Pen]:
-    """Every policy's own pen; the others take the entries left free, in order of appearance."""
+    """Every policy's own pen; names without one take the free entries, in order of appearance."""
     own, owner = own_pens(), dict[int, str]()
     for name in own:
         if name in names:
@@ -95,7 +95,7 @@ def pens_of(names: Sequence[str], theme: Theme) -> dict[str, Pen]:
 
 
 def kin_pens(names: Sequence[str], theme: Theme) -> dict[str, Pen]:
-    """As above, but a name such as "RestartUCB memory=300" has the pen of its first word, unless another has it too."""
+    """As above, but a name such as "RestartUCB memory=300" takes the pen of its first word, unless another name does too."""
     first = [name.partition(" ")[0] for name in names]
     known = first if len(set(first)) == len(names) else names
     return dict(zip(names, pens_of(known, theme).values(), strict=True))
@@ -114,7 +114,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def ink(colour: str, theme: Theme) -> str:
-    """The colour, moved towards that of the text just so far that words in it can be read."""
+    """The colour, moved towards the text colour just far enough for text in it to be legible."""
     for share in np.linspace(0.0, 1.0, 21):
         mixed = (1 - share) * _channels(colour) + share * _channels(theme.text)
         shade = "#" + "".join(f"{round(255 * channel):02x}" for channel in mixed)
@@ -124,7 +124,7 @@ def ink(colour: str, theme: Theme) -> str:
 
 
 def spread(wanted: Sequence[float], gap: float) -> Floats:
-    """The places in [0, 1] nearest to the wanted ones that keep the gap: least squares, the order kept."""
+    """The places in [0, 1] nearest to the wanted ones (least squares) that keep the gap and the order."""
     order = np.argsort(wanted, kind="stable")
     steps = gap * np.arange(len(order))
     places = np.empty(len(order))
@@ -163,12 +163,12 @@ def curves_by_world(table: pl.DataFrame, x: str, y: str) -> dict[str, list[Curve
 
 
 def names_in(table: pl.DataFrame, column: str) -> list[str]:
-    """In order of appearance."""
+    """The distinct values, in order of appearance."""
     return table[column].unique(maintain_order=True).to_list()
 
 
 def worth_seeing(curves: Sequence[Curve]) -> tuple[float, float]:
-    """Limits of a logarithmic axis: without them the first hundredth of the rounds would take half of it."""
+    """Limits of a logarithmic axis: without them the first hundredth of the rounds would take up half of it."""
     late = np.concatenate([curve.mean[curve.x >= 0.01 * curve.x[-1]] for curve in curves])
     high = max(float((curve.mean + curve.std).max()) for curve in curves)
     low = float(late[late > 0].min(initial=high)) or 1.0
@@ -180,7 +180,7 @@ def with_commas(value: float, _: int | None = None) -> str:
 
 
 def short(ratio: float | None) -> str:
-    """Three digits or so; a dash where there is no number."""
+    """About three digits; a dash where there is no number."""
     if ratio is None:
         return "–"
     return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"

@@ -1,4 +1,4 @@
-"""Marks on paper: panels, lines, bars, axes and names, in a theme."""
+"""Drawing in a theme: panels, lines, bars, axes and names."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from driftbandit.figures.look import Curve, Pen, Theme, contrast, ink, power_of_
 WRAP = 3  # panels in a row
 WIDTHS = {1: 8.5, 2: 12.0, 3: 14.0}  # inches, by panels in a row
 FEET = ("geometric mean", "worst")  # at the foot of a group of rows
-STRONGEST = 10.0  # the ratio, or its inverse, from which a colour deepens no more
+STRONGEST = 10.0  # the ratio, or its inverse, beyond which a colour gets no deeper
 MOST_LINES = 12  # of text that fit beside a panel
 
 
@@ -54,12 +54,12 @@ def panels(
 
 
 def plain(text: str) -> str:
-    """As it is: a dollar sign would begin a formula."""
+    """The text with dollar signs escaped, which would otherwise start a formula."""
     return text.replace("$", r"\$")
 
 
 def line(axes: Axes, curve: Curve, pens: Mapping[str, Pen], theme: Theme, *, marked: bool = True) -> Line2D:
-    """A policy's line, with a few marks that do not sit on those of the next policy."""
+    """A policy's line, with a few markers placed away from those of the next policy."""
     colour, dash, marker = pens[curve.policy]
     step = max(len(curve.x) // 6, 1)
     first = list(pens).index(curve.policy) * step // len(pens)
@@ -82,7 +82,7 @@ def points(axes: Axes, curve: Curve, pen: Pen) -> None:
 
 
 def interval(axes: Axes, row: int, ends: Sequence[float], pen: Pen, theme: Theme) -> None:
-    """A mean, and the ends of its interval; or its number at the edge, if it lies beyond."""
+    """A mean and the ends of its interval, or a number at the edge if it lies beyond."""
     mean, low, high = ends
     if mean < axes.get_xlim()[0]:
         note = axes.text(0.01, row, f"← {mean:,.3g}", transform=axes.get_yaxis_transform(), color=theme.text, fontsize=9)
@@ -93,7 +93,7 @@ def interval(axes: Axes, row: int, ends: Sequence[float], pen: Pen, theme: Theme
 
 
 def heat_map(axes: Axes, edges: Sequence[int], chance: Floats, theme: Theme) -> None:
-    """One row a choice, one column an episode; as a picture, since viewers show seams between vector tiles."""
+    """One row per choice, one column per episode; as an image, since viewers show seams between vector tiles."""
     shades = LinearSegmentedColormap.from_list("chance", [theme.page, theme.palette[2]])
     rows = np.arange(len(chance) + 1) - 0.5
     heat = axes.pcolormesh(edges, rows, chance, cmap=shades, vmin=0, rasterized=True)
@@ -105,7 +105,7 @@ def heat_map(axes: Axes, edges: Sequence[int], chance: Floats, theme: Theme) -> 
 
 
 def ratio_table(axes: Axes, rows: Sequence[tuple[str, Sequence[float | None]]], names: Sequence[str], theme: Theme) -> None:
-    """A number and a colour in each cell, alike for a factor and its inverse; a row without numbers is a heading."""
+    """A number and a colour in each cell, equally strong for a factor and its inverse; a row without numbers is a heading."""
     shades = LinearSegmentedColormap.from_list(
         "ratio", [theme.palette[2], theme.page, theme.palette[1]], N=257
     )  # odd: 1 is the page
@@ -134,7 +134,7 @@ def ratio_table(axes: Axes, rows: Sequence[tuple[str, Sequence[float | None]]], 
 
 
 def guides(axes: Axes, curves: Sequence[Curve], theme: Theme) -> dict[str, Line2D]:
-    """Thin lines of the two slopes in question, from above the first points."""
+    """Thin lines of slopes 2/3 and 3/4, starting above the first points."""
     x = np.array([min(curve.x[0] for curve in curves), max(curve.x[-1] for curve in curves)])
     start = 1.5 * max(curve.mean[0] for curve in curves)
     slopes = {"slope 2/3": 2 / 3, "slope 3/4": 3 / 4}
@@ -177,7 +177,7 @@ def legend_style(theme: Theme) -> dict[str, Any]:
 
 
 def name(axes: Axes, drawn: Mapping[str, Line2D], theme: Theme) -> None:
-    """Names at the right end of their lines, or in a legend below if they are too many."""
+    """Names at the right end of their lines, or in a legend below if there are too many."""
     if sum(1 + name.count("\n") for name in drawn) > MOST_LINES:
         names = [plain(name).replace("\n", " ") for name in drawn]
         style = {"bbox_to_anchor": (0.5, -0.14), "ncols": 2, "handlelength": 4, **legend_style(theme)}

@@ -1,4 +1,4 @@
-"""What a study found: regret over time and by factor, time, memory, exponents."""
+"""Results of a study: regret over time and by factor, running time, memory, exponents."""
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def regret_by_factor(final: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
 
 
 def running_time(timing: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """Mean time of a round, with its standard deviation. Columns: world, policy, replicate, seconds, rounds."""
+    """Mean time per round, with its standard deviation. Columns: world, policy, replicate, seconds, rounds."""
     pens = pens_of(names_in(timing, "policy"), theme)
     cost = timing.with_columns(pl.lit(0).alias("x"), nanoseconds=1e9 * pl.col("seconds") / pl.col("rounds"))
     worlds = curves_by_world(cost, "x", "nanoseconds")
@@ -82,7 +82,7 @@ def memory_growth(frame: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
 
 
 def labelled_lines(frame: pl.DataFrame, x: str, y: str, *, theme: Theme = LIGHT) -> Figure:
-    """Lines on logarithmic axes, named at their ends. Columns: name, x, y; the last two arguments name the axes."""
+    """Lines on logarithmic axes, named at their ends. Columns: name, x, y; the arguments x and y label the axes."""
     curves = curves_of(frame.rename({"name": "policy"}), "x", "y")
     pens = pens_of([curve.policy for curve in curves], theme)
     figure, (axes,) = draw.panels([""], theme, lines=len(curves))
@@ -95,7 +95,7 @@ def labelled_lines(frame: pl.DataFrame, x: str, y: str, *, theme: Theme = LIGHT)
 
 
 def scaling(table: pl.DataFrame, fits: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """Final regret as the horizon grows, and the fitted power of it.
+    """Final regret as the horizon grows, with fitted exponents.
 
     Columns of the table: world, policy, replicate, horizon, regret; of the fits: world, policy, exponent, low, high.
     """

@@ -1,4 +1,4 @@
-"""What was captured so far in a shop whose tastes change with the season."""
+"""The share captured so far in a shop where tastes change with the season."""
 
 from itertools import pairwise
 
@@ -14,12 +14,12 @@ SETTLED = 0.02  # of the decisions: before, a share of very little jumps about
 
 
 def captured(table: pl.DataFrame, changes: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """Per cent captured so far, with the seasons marked and one panel for each shop.
+    """Per cent captured so far, with the seasons marked; one panel per shop.
 
     Columns of the table: seed, policy, decision, captured; of the changes: seed, decision.
     """
     pens, seeds = pens_of(names_in(table, "policy"), theme), table["seed"].unique(maintain_order=True).to_list()
-    figure, panels = draw.panels([f"the shop of seed {seed}" for seed in seeds], theme, across=1, lines=len(pens))
+    figure, panels = draw.panels([f"shop with seed {seed}" for seed in seeds], theme, across=1, lines=len(pens))
     for axes, seed in zip(panels, seeds, strict=True):
         drawn_from = pl.col("decision") >= SETTLED * pl.col("decision").max()
         part = table.filter(pl.col("seed") == seed).filter(drawn_from).with_columns(pl.col("captured") * 100)
@@ -30,13 +30,13 @@ def captured(table: pl.DataFrame, changes: pl.DataFrame, *, theme: Theme = LIGHT
         mark_seasons(axes, changes.filter(pl.col("seed") == seed)["decision"].to_list(), theme)
         drawn = {curve.policy: draw.line(axes, curve, pens, theme) for curve in curves}
         draw.thousands(axes)
-        draw.caption(axes, "decision", "% captured so far\n(0: by chance, 100: an oracle)", theme)
+        draw.caption(axes, "decision", "% captured so far\n(0: random choice, 100: an oracle)", theme)
         draw.name(axes, drawn, theme)
     return draw.settled(figure)
 
 
 def mark_seasons(axes: Axes, changes: list[int], theme: Theme) -> None:
-    """Every other one shaded, each named where there is room."""
+    """Shade every other season, and name each where there is room."""
     first, last = axes.get_xlim()
     edges, height = [first, *changes, last], axes.get_xaxis_transform()
     spans = list(pairwise(edges))

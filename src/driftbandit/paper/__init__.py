@@ -1,1 +1,1 @@
-"""The paper's experiments, its claims, its pages."""
+"""The paper's experiments, claims and pages."""

@@ -14,7 +14,7 @@ CONTENDERS = ("OracleRestartUCB", "RestartUCB", "WindowUCB", "WeightUCB", "Stati
 
 
 def per_policy(frame: pl.DataFrame, column: str) -> dict[str, Floats]:
-    """One array over replicates for each policy, replicates in the same order."""
+    """One array per policy over the replicates, in the same order for all."""
     return {
         str(policy): group.sort("replicate")[column].to_numpy()
         for (policy,), group in frame.group_by("policy", maintain_order=True)
@@ -22,7 +22,7 @@ def per_policy(frame: pl.DataFrame, column: str) -> dict[str, Floats]:
 
 
 def interval(differences: Floats) -> tuple[float, float]:
-    """The mean and half of its 95 % interval; endless for a single difference."""
+    """The mean and the half-width of its 95 % interval; infinite for a single difference."""
     count = len(differences)
     if count < 2:
         return float(differences.mean()), np.inf
@@ -30,7 +30,7 @@ def interval(differences: Floats) -> tuple[float, float]:
 
 
 def verdict_on(statement: str, measured: str, intervals: Sequence[tuple[float, float]], remark: str = "") -> Verdict:
-    """It holds if all differences are surely above zero, fails if one is surely below, else it is undecided."""
+    """Holds if all intervals lie above zero, fails if one lies below, else undecided."""
     holds = all(mean > half for mean, half in intervals)
     fails = any(mean < -half for mean, half in intervals)
     return Verdict(statement, measured, holds if holds or fails else None, remark, undecided=not (holds or fails))
@@ -39,7 +39,7 @@ def verdict_on(statement: str, measured: str, intervals: Sequence[tuple[float, f
 def beats(
     regret: Mapping[str, Floats], better: Sequence[str], worse: Sequence[str], statement: str, remark: str = ""
 ) -> Verdict:
-    """Whether every mean of the first is below every mean of the second; shown is the pair that decides it.
+    """Whether every mean of the first group is below every mean of the second; the deciding pair is shown.
 
     Differences are paired, with a 95 % interval: all policies met the same rounds.
     """
@@ -63,13 +63,13 @@ def regret_claims(abrupt: pl.DataFrame, gradual: pl.DataFrame) -> list[Verdict]:
         beats(a, oracle, restart + window + weight + static, "Abrupt: OracleRestartUCB is the best"),
         beats(
             a, restart, window, "Abrupt: RestartUCB is slightly better than WindowUCB",
-            "It hangs on the factor 10 in τ: see the figure over factors. At factor 1 and T = 50,000 the order is the reverse.",
+            "It depends on the factor 10 in τ: see the figure over factors. At factor 1 and T = 50,000 the order is reversed.",
         ),
         verdict_on(
             "Abrupt: RestartUCB and WindowUCB are comparable",
             f"WindowUCB / RestartUCB = {ratio:.2f} (comparable: within a factor of 1.5)",
             [interval(1.5 * a["RestartUCB"] - a["WindowUCB"]), interval(1.5 * a["WindowUCB"] - a["RestartUCB"])],
-            "Also a matter of τ against the length of a segment, T/8: at shorter horizons the two drift apart.",
+            "This too depends on τ relative to the length of a segment, T/8: at shorter horizons the two differ more.",
         ),
         beats(a, restart + window, weight, "Abrupt: both are better than WeightUCB"),
         beats(a, oracle + restart + window + weight, static, "Abrupt: StaticUCB ranks last"),
@@ -80,7 +80,7 @@ def regret_claims(abrupt: pl.DataFrame, gradual: pl.DataFrame) -> list[Verdict]:
 
 
 def open_claims(abrupt: pl.DataFrame, gradual: pl.DataFrame) -> list[Verdict]:
-    """What the paper leaves open, asked of policies told nothing. Frames: policy, replicate, regret (final)."""
+    """What the paper leaves open, tested on policies told only dim. Frames: policy, replicate, regret (final)."""
     verdicts = []
     for world, frame in (("Abrupt", abrupt), ("Gradual", gradual)):
         regret = per_policy(frame, "regret")
@@ -100,13 +100,13 @@ def cost_claims(timing: pl.DataFrame) -> list[Verdict]:
     return [
         Verdict(
             "RestartUCB, WindowUCB and StaticUCB take almost the same time",
-            f"WindowUCB {alike[0]:.2f}, StaticUCB {alike[1]:.2f} of RestartUCB's (the same: within 25 %)",
+            f"WindowUCB {alike[0]:.2f}, StaticUCB {alike[1]:.2f} times RestartUCB's (the same: within 25 %)",
             all(0.8 <= ratio <= 1.25 for ratio in alike),
-            "An inverse a round would hide it; with rank-one steps WindowUCB's second step, the removal, shows.",
+            "One inverse per round would hide it; with rank-one updates WindowUCB's second one, the removal, shows.",
         ),
         Verdict(
             "WeightUCB takes nearly twice the time of the others",
-            f"{twice:.2f} of RestartUCB's (nearly twice: 1.5 to 2.5)",
+            f"{twice:.2f} times RestartUCB's (nearly twice: 1.5 to 2.5)",
             1.5 <= twice <= 2.5,
             "It depends on d: WeightUCB needs one solve per round, the others do not; `make bench` has d up to 100.",
         ),

@@ -1,4 +1,4 @@
-"""What the page about the paper tells of, computed: tables, verdicts, and runs looked at from inside."""
+"""The contents of the page about the paper, computed: tables, verdicts, and runs seen from inside."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, cast
@@ -61,12 +61,12 @@ def find(done: Mapping[str, Study], claims: list[Verdict]) -> Findings:
 
 
 def both_finals(done: Mapping[str, Study], name: str) -> pl.DataFrame:
-    """The final regret in one world of all that played it."""
+    """The final regret in one world of all policies that played it."""
     return pl.concat([done[name].final(), done[f"{name} untold"].final()])
 
 
 def untold(done: Mapping[str, Study]) -> pl.DataFrame:
-    """Regret over time of the policies told nothing, beside those that the paper offers: a memory told, or learnt."""
+    """Regret over time of the policies told nothing, and of the paper's own, whose memory is told or learnt."""
     columns = ["world", "policy", "replicate", "round", "regret"]
     played = pl.concat([done[key].table().select(columns) for name in WORLDS for key in (name, f"{name} untold")])
     return played.filter(pl.col("policy").is_in([*TUNED, "BanditOverBandit", *UNTOLD]))

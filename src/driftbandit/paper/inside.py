@@ -1,4 +1,4 @@
-"""Real runs looked at from inside: what RestartUCB and bandits-over-bandits do over time, and what policies remember."""
+"""Real runs seen from inside: what RestartUCB and BanditOverBandit do over time, and how large their state is."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -36,7 +36,7 @@ def restart_run(policy: RestartUCB, world: World, points: int = 1000) -> Restart
 
 
 def meta_run(policy: BanditOverBandit, world: World) -> pl.DataFrame:
-    """Play one replicate, an episode at a time: the probabilities, the choice, and the reward the meta-learner was told."""
+    """Play one replicate, one episode at a time: the probabilities, the choice, and the reward the meta-learner received."""
     assert policy.episode
     assert policy.pool
     run = CompiledRun(policy.spawn(0), world)
@@ -72,19 +72,19 @@ def sigma_by_period(periods: Iterable[int]) -> pl.DataFrame:
 
 
 def regret_and_bound(table: pl.DataFrame, world: World, period: int, noise: float) -> pl.DataFrame:
-    """Mean regret of RestartUCB (``table``: round, regret), Theorem 2's bound at each round, and the most any policy loses."""
+    """Mean regret of RestartUCB (``table``: round, regret), Theorem 2's bound at each round, and the worst case."""
     steps = np.concatenate([[0.0], *world.steps(0)]).cumsum()
     rows = []
     for rounds, regret in table.group_by("round").agg(pl.col("regret").mean()).sort("round").iter_rows():
         bound = float(regret_bound(rounds, min(period, rounds), steps[rounds - 1], world.dim, noise=noise))
         rows.append({"name": "measured", "x": rounds, "y": regret})
         rows.append({"name": "Theorem 2's bound", "x": rounds, "y": bound})
-        rows.append({"name": "the most there is to lose", "x": rounds, "y": 2.0 * rounds})
+        rows.append({"name": "the most any policy can lose", "x": rounds, "y": 2.0 * rounds})
     return pl.DataFrame(rows)
 
 
 def memory_by_horizon(horizons: Iterable[int], factor: float = 10) -> pl.DataFrame:
-    """Bytes of each policy's state on the gradual world, tuned by the theory times ``factor``, as the horizon grows."""
+    """Bytes of each policy's state in the gradual world, as the horizon grows; memory is ``factor`` times the theory's."""
     rows = []
     for horizon in horizons:
         world = make_world("memory", {"drift": "gradual", "noise": 0.3, "horizon": horizon}, seed=0)

@@ -43,6 +43,6 @@ def write_folder(folder: Path, done: Mapping[str, Study], verdicts: list[Verdict
     footer = ", ".join(f"{name} {number}" for name, number in versions().items())
     lead = (
         "Every policy of “A Simple Approach for Non-stationary Linear Bandits” in the paper's two worlds, "
-        "all against the same arms and the same noise, and each claim of its Results section beside what was measured."
+        "all with the same arms and the same noise, and each claim of its Results section compared with what was measured."
     )
     write_page(folder / "index.html", "Non-stationary linear bandits, reproduced", lead, sections, footer)

@@ -1,4 +1,4 @@
-"""The page about the paper, section by section: what was found → words and figures."""
+"""The page about the paper, section by section: what was found → text and figures."""
 
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +71,7 @@ def memory(found: Findings) -> Section:
         plates=[
             plate(
                 "memory",
-                "Size of each policy's state as the horizon grows, on the gradual world. WindowUCB stores its window, "
+                "Size of each policy's state as the horizon grows, in the gradual world. WindowUCB stores its window, "
                 "which the theory makes longer with T; the others are constant.",
                 lambda theme: figures.memory_growth(found.memory, theme=theme),
             )
@@ -91,8 +91,8 @@ def forgetting(found: Findings) -> Section:
             ),
             plate(
                 "choices",
-                "One run of bandits over bandits: the meta-learner's probability of each period, its choice in each "
-                "episode, and the reward it was told. With so few episodes it has hardly begun to learn at the end.",
+                "One run of BanditOverBandit: the meta-learner's probability of each period, its choice in each "
+                "episode, and the reward it received. With so few episodes it has hardly begun to learn by the end.",
                 lambda theme: figures.meta_choices(*found.choices, theme=theme),
             ),
         ],
@@ -101,7 +101,7 @@ def forgetting(found: Findings) -> Section:
 
 def mathematics(found: Findings) -> Section:
     return Section(
-        "The mathematics, run",
+        "The mathematics, tested",
         THEORY_TEXT,
         verdicts=found.statements,
         plates=[
@@ -130,7 +130,7 @@ def left_open(found: Findings) -> Section:
             plate(
                 "untold",
                 "The same rounds as above. RestartUCB, WindowUCB and WeightUCB are told horizon, noise and path length, and "
-                "BanditOverBandit horizon and noise; AdaptiveUCB and DetectUCB know the number of features alone.",
+                "BanditOverBandit horizon and noise; AdaptiveUCB and DetectUCB are told only the number of features.",
                 lambda theme: figures.regret_over_time(found.untold, theme=theme),
             )
         ],
@@ -144,26 +144,26 @@ def reading(found: Findings) -> Section:
 
 CLAIMS_TEXT = [
     "Each statement of the Results paragraph, what was measured, and whether it holds here. Differences are paired over "
-    "repetitions, with a 95 % confidence interval: where it holds zero, the claim is undecided. A claim that fails is shown "
+    "repetitions, with a 95 % confidence interval: where it contains zero, the claim is undecided. A claim that fails is shown "
     "as failing.",
-    "RestartUCB with bandits over bandits, which the paper describes but does not plot, is shown beside the others. Its "
+    "BanditOverBandit over RestartUCB, which the paper describes but does not plot, is shown with the others. Its "
     "pool of periods ends at 304 for T = 50,000 and starts at 1, so it can neither reach the memory that the experiments "
     "use nor avoid trying periods too short to learn anything.",
 ]
 THEORY_TEXT = [
-    "Each numbered statement against exact algebra or simulation that tries to break it; `driftbandit verify` runs ten times "
-    "as many instances. Four statements are false and shown failing: two claims of earlier work, one lemma outside the "
-    "condition that its proof needs, and one line of a proof whose lemma stands.",
+    "Each numbered statement, tested with exact algebra or a simulation that tries to break it; `driftbandit verify` runs ten "
+    "times as many instances. Four statements are false and shown failing: two claims of earlier work, one lemma outside the "
+    "condition that its proof needs, and one line of a proof whose lemma still holds.",
 ]
 FACTOR_TEXT = [
     "The experiments set τ to ten times what the theory suggests. The figure shows what other factors would have given.",
 ]
 OPEN_TEXT = [
     "The paper asks whether “an adaptive epoch length with a certain statistical detection” would do better than a fixed one, "
-    "and how to do without knowing the path length. Two policies that are not in the paper try this: DetectUCB restarts when "
+    "and how to do without the path length. Two policies that are not in the paper try this: DetectUCB restarts when "
     "there is evidence that the world has changed, and AdaptiveUCB plays the longest of many memories that no shorter one "
     "contradicts. Neither has a regret bound, so the question of the rate stays open; what follows is measured.",
-    "A part of the difference is the width of the confidence radius: the paper's policies use that of its theory, these two a "
+    "Part of the difference is due to the width of the confidence radius: the paper's policies use the theory's, these two a "
     "calibrated one, which is narrower.",
 ]
 READING_TEXT = [

@@ -24,8 +24,8 @@ def experiment(
     factor: float | Sequence[float] = FACTOR,
     contenders: Sequence[str] = (*TUNED, "StaticUCB", "BanditOverBandit"),
 ) -> "Study":
-    """One of the two worlds and the policies it is played by; a list of factors makes a grid."""
-    from driftbandit.studies.study import Study  # here, so that who wants only the numbers above needs no laboratory
+    """One of the two worlds and the policies that play it; a list of factors makes a grid."""
+    from driftbandit.studies.study import Study  # here, so that the numbers above can be had without the extra lab
 
     told_memory = {"memory": "theory", "factor": list(factor) if isinstance(factor, Sequence) else factor}
     tables: dict[str, dict[str, Any]] = dict.fromkeys(TUNED, told_memory) | {name: {"told": False} for name in UNTOLD}

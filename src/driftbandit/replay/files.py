@@ -1,4 +1,4 @@
-"""A study of a log as files: the TOML that it is read from, and the folder that is written about it."""
+"""A study of a log as files: the TOML file it is read from, and the folder it writes."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -20,7 +20,7 @@ ACCOUNT = ("block", "together", "scale", "unit", "replicates", "against", "draw"
 
 
 def load(file: str | Path | None = None, *, replay: Replay | None = None, time: str = "", seed: int = 0) -> LogStudy:
-    """The study of a file, or the one shipped for the flights. Without a replay, the file's [log] says where its table is."""
+    """The study in a file, or the one shipped for the flights. Without a replay, the file's [log] says where its table is."""
     path = Path(str(files("driftbandit") / "examples" / "flights.toml") if file is None else file)
     settings = read_toml(path)
     logs = ("name", "log") if replay is None else ("name",)
@@ -42,7 +42,7 @@ def load(file: str | Path | None = None, *, replay: Replay | None = None, time: 
     for key, names in (("against", [study.against]), ("draw", study.drawn)):
         for name in names:
             if name not in known:
-                raise SettingsError(f"[account] {key}: there is no policy {name!r}; {hint(str(name), known, 0.4)}")
+                raise SettingsError(f"[account] {key}: unknown policy {name!r}; {hint(str(name), known, 0.4)}")
     return study
 
 

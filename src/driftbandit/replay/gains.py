@@ -1,4 +1,4 @@
-"""What each policy gains over a logged world on choosing at random, and how sure that is.
+"""What each policy gains over choosing at random in a logged world, and how certain that is.
 
 Dimensions: P policies, B blocks of time (days, say) that are resampled whole.
 """
@@ -19,10 +19,10 @@ RANDOM, FIXED, BEST = "random", "hindsight: one θ", "hindsight: best arm"
 
 @dataclass(frozen=True)
 class Gains:
-    """The sum of rewards of each policy in each block, and with it what chance and hindsight would have got.
+    """The sum of rewards of each policy in each block, with those of random choice and of hindsight.
 
-    Intervals are of 95 %, from a circular block bootstrap: runs of ``together`` successive blocks are drawn anew, the same
-    for all policies, so that what two of them share, such as the weather, falls out of their difference.
+    The 95 % intervals come from a circular block bootstrap: runs of ``together`` successive blocks are resampled, the same
+    for all policies, so that what two of them share, such as the weather, cancels out of their difference.
     """
 
     names: tuple[str, ...]
@@ -33,9 +33,9 @@ class Gains:
     seed: int = 0
 
     def over(self, name: str, upto: int | None = None) -> tuple[Floats, Floats, Floats]:
-        """(P,) each: the mean gain of a round on this policy over the first blocks, and the ends of its interval."""
+        """(P,) each: the mean gain per round over this policy in the first blocks, and the ends of its interval."""
         if name not in self.names:
-            raise SettingsError(f"there is no policy {name!r}; {hint(name, self.names, 0.4)}")
+            raise SettingsError(f"unknown policy {name!r}; {hint(name, self.names, 0.4)}")
         gain = (self.rewards - self.rewards[self.names.index(name)])[:, :upto]
         rounds = self.rounds[:upto]
         drawn = resample(len(rounds), self.together, self.seed)
@@ -43,7 +43,7 @@ class Gains:
         return gain.sum(axis=1) / rounds.sum(), low, high
 
     def curves(self, over: str, points: int = 52) -> pl.DataFrame:
-        """The gain so far on another policy, at so many blocks. Columns: policy, the block by its name, gain, low, high."""
+        """The gain so far over another policy, at ``points`` blocks. Columns: policy, the block's name, gain, low, high."""
         parts = []
         for upto in np.unique(np.ceil(np.linspace(0, len(self.blocks), points + 1)).astype(int)[1:]):
             ends = [mean * self.rounds[:upto].sum() for mean in self.over(over, upto)]
@@ -52,7 +52,7 @@ class Gains:
         return pl.concat(parts)
 
     def grid(self, against: str, caption: str = "") -> Grid:
-        """The gains on choosing at random and on another policy, the best first."""
+        """The gains over choosing at random and over another policy, best first."""
         random, other = self.over(RANDOM), self.over(against)
         regret = (self.rewards[self.names.index(BEST)] - self.rewards).sum(axis=1) / self.rounds.sum()
         rows = [
@@ -68,7 +68,7 @@ def interval(ends: Sequence[Floats], k: int) -> str:
 
 
 def resample(count: int, together: int, seed: int) -> Floats:
-    """(RESAMPLES, count): how often each block is drawn, in runs of ``together`` that go round from the last to the first."""
+    """(RESAMPLES, count): how often each block is drawn, in runs of ``together`` that wrap around at the end."""
     rng, runs = np.random.default_rng(seed), -(-count // together)
     drawn = (rng.integers(0, count, (RESAMPLES, runs, 1)) + np.arange(together)) % count
     drawn = drawn.reshape(RESAMPLES, -1)[:, :count] + count * np.arange(RESAMPLES)[:, None]

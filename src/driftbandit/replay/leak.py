@@ -1,6 +1,6 @@
-"""Does the place of a row within its round give the outcome away? Then a policy that takes the first row is an oracle.
+"""Does the place of a row within its round give the outcome away? If so, a policy that takes the first row is an oracle.
 
-It happens where a table keeps the order in which things came to pass: flights as they departed, offers as they were taken.
+It happens where a table keeps the order of events: flights as they departed, offers as they were taken.
 
 Dimensions: N rows, R rounds, d features, K places within a round.
 """
@@ -14,13 +14,13 @@ from driftbandit.core.types import Floats, Ints
 from driftbandit.replay.table import Log
 
 RARE = 1e-4  # the chance of a false alarm, whatever the number of places
-SLIGHT = 0.05  # deviations of the rewards: a smaller gain is no leak, but a curve that the features' straight line misses
-MOST_ROWS = 200_000  # of a larger table only one round in so many is looked at
+SLIGHT = 0.05  # standard deviations of the rewards: a smaller gain is no leak, but nonlinearity that the features miss
+MOST_ROWS = 200_000  # of a larger table only evenly spaced rounds are checked
 MOST_PLACES = 50
 
 
 class LeakWarning(UserWarning):
-    """The order of rows within a round tells of the reward more than the features do."""
+    """The order of rows within a round reveals more about the reward than the features do."""
 
 
 def warn_of_leak(log: Log) -> None:
@@ -29,8 +29,8 @@ def warn_of_leak(log: Log) -> None:
         worst = int(np.argmax(np.abs(gains) / limits))
         row = "the last row" if places[worst] < 0 else f"row {places[worst] + 1}"
         warnings.warn(
-            f"the order of rows within rounds gives rewards away: always taking {row} of a round gains {gains[worst]:+.3g} on "
-            f"its mean beyond what the features explain, and in a random order would stay within ±{limits[worst]:.2g}. "
+            f"the order of rows within rounds gives rewards away: always taking {row} of a round gains {gains[worst]:+.3g} "
+            f"over its mean beyond what the features explain; in a random order it would stay within ±{limits[worst]:.2g}. "
             "Shuffle the rows within rounds, for example with driftbandit.replay.table.shuffled(table, round, seed=0)",
             LeakWarning,
             stacklevel=3,
@@ -38,7 +38,7 @@ def warn_of_leak(log: Log) -> None:
 
 
 def thinned(log: Log) -> Log:
-    """Rounds evenly spread, not more than can be looked at in a moment."""
+    """Evenly spaced rounds, few enough to be checked quickly."""
     step = -(-len(log.rewards) // MOST_ROWS)
     if step == 1:
         return log
@@ -49,12 +49,12 @@ def thinned(log: Log) -> Log:
 
 
 def gains_by_place(log: Log) -> tuple[Ints, Floats, Floats]:
-    """For each place (−1: the last): the mean, over the rounds that have it, of what the reward there has on the round's mean
-    beyond the best fixed θ; and the limit within which it stays if the rows stand in a random order.
+    """For each place (−1: the last): the mean, over the rounds that have it, of the reward there minus the round's mean, beyond
+    what the best fixed θ explains; and the limit within which it stays if the rows are in a random order.
 
-    Over all orders of a round's rows its mean is 0 and its variance that of the round, exactly; the limit is normal, and for
-    all places at once. If rows are sorted by a feature, only the order of those that are alike in it is looked at. Nothing is
-    returned if a place stands for an action, as with the same arms in each round.
+    Over all orders of a round's rows its mean is exactly 0 and its variance exactly that of the round; the limit is normal, and
+    for all places at once. If rows are sorted by a feature, only the order of rows that are equal in it is checked. Nothing is
+    returned if a place identifies an action, as with the same arms in each round.
     """
     sizes = np.diff(log.starts)
     place = np.arange(len(log.rewards)) - np.repeat(log.starts[:-1], sizes)
@@ -75,7 +75,7 @@ def gains_by_place(log: Log) -> tuple[Ints, Floats, Floats]:
 
 
 def is_action(rows: Floats, sizes: Ints) -> bool:
-    """Each place has features of its own, or always the same: then it means an action, and may well be better than others."""
+    """Whether each place has features of its own, or always the same: then it is an action, which may well be better."""
     if (sizes != sizes[0]).any():
         return False
     shaped = rows.reshape(len(sizes), sizes[0], -1)
@@ -84,7 +84,7 @@ def is_action(rows: Floats, sizes: Ints) -> bool:
 
 
 def alike(rows: Floats, place: Ints) -> Ints:
-    """Where runs of rows begin that are of one round, and one in every feature by which all rounds are sorted."""
+    """Where runs of rows begin that share a round and are equal in every feature by which all rounds are sorted."""
     steps, same = np.diff(rows, axis=0), place[1:] > 0
     rises, falls = ((sign * steps[same] >= 0).all(axis=0) for sign in (1, -1))
     new = ~same | (steps[:, rises | falls] != 0).any(axis=1)
@@ -92,7 +92,7 @@ def alike(rows: Floats, place: Ints) -> Ints:
 
 
 def residuals(log: Log, starts: Ints) -> Floats:
-    """What is left of the rewards after the features, both about their means over the runs that begin there."""
+    """What the features leave unexplained of the rewards, both centred within the runs that begin there."""
     known, rewards = (centred(part, starts) for part in (log.rows, log.rewards[:, None]))
     theta = np.linalg.lstsq(known.T @ known, known.T @ rewards, rcond=1e-10)[0]
     return np.asarray((rewards - known @ theta)[:, 0])

@@ -1,4 +1,4 @@
-"""A logged world: policies live through the rounds of a table again, told of each only what their own choice brought."""
+"""A logged world: policies replay the rounds of a table, told in each only the reward of their own choice."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -25,8 +25,8 @@ Progress = Callable[[int], None]  # called with the number of rounds just played
 
 
 class Course(NamedTuple):
-    """What was chosen, and when it is told: chains of rounds, since that depends on the arm. Before round t are told the
-    rewards of round first[t] (−1: none), after[first[t]], … up to last[t]."""
+    """What was chosen, and when its reward is told: chains of rounds, since that depends on the arm. The rewards told before
+    round t are those of rounds first[t] (−1: none), after[first[t]], … up to last[t]."""
 
     chosen: Ints  # (R,): the row
     first: Ints  # (R + 1,)
@@ -38,7 +38,7 @@ class Course(NamedTuple):
 def play_rounds(
     state: Any, log: Log, course: Course, start: int, luck: Floats, longest: float, columns: Floats, score: Floats, x: Floats
 ) -> None:
-    """Play on from round ``start``, as far as the luck goes."""
+    """Play on from round ``start``, one round per entry of ``luck``."""
     d = log.rows.shape[1]
     for place in range(len(luck)):
         t = start + place
@@ -64,20 +64,20 @@ def play_rounds(
 class Replay:
     """Rounds from a table with the outcome of every arm that was offered.
 
-    ``table``: a Polars frame, or the path of a Parquet or CSV file; a row for each offered arm. Its columns:
+    ``table``: a Polars frame, or the path of a Parquet or CSV file; one row per arm offered. Its columns:
         round: what names a round, one column or several together; the rows of a round are contiguous.
         features: the numbers that describe an arm.
-        reward: what the arm brought.
+        reward: the outcome of the arm.
         known: when that became known. Not given: at once.
         time: when the round was decided. Not given: the first column of ``round``, if ``known`` is given.
 
     A reward is told before the first later decision whose time is not before ``known``; if several are due then, in the order
     of their rounds. Rounds that offer a single arm are left out, and counted in ``dropped``; ``table`` is the rest.
 
-    Rows may stand in any order within a round, but not in one that tells of the outcome, such as that in which flights really
-    departed: who prefers the first would be an oracle. Every table is checked: if always taking the k-th row, or the last,
-    gains more, beyond what a fixed θ on the features explains, than in a random order, a ``LeakWarning`` says so, and what to
-    do. Rows in a fixed order of actions, or sorted by a feature, are sound.
+    Rows may be in any order within a round, but not in one that reveals the outcome, such as that in which flights actually
+    departed: a policy that prefers the first row would be an oracle. Every table is checked: if always taking the k-th row, or
+    the last, gains more, beyond what a fixed θ on the features explains, than in a random order, a ``LeakWarning`` says so, and
+    what to do. A fixed order of actions, or rows sorted by a feature, are fine.
 
     >>> import polars as pl
     >>> from driftbandit import Replay, StaticUCB
@@ -100,10 +100,10 @@ class Replay:
         table = table if isinstance(table, pl.DataFrame) else read_table(Path(table))
         keys = [round] if isinstance(round, str) else list(round)
         if not keys or not features or isinstance(features, str):
-            raise SettingsError("round must name a column or several, features must be a list of columns")
+            raise SettingsError("round must name one or several columns, and features must be a list of columns")
         for role, name in (("reward", reward), ("known", known)):
             if name in features:
-                raise SettingsError(f"features must not list {name!r}, the column of {role}: it tells of the outcome")
+                raise SettingsError(f"features must not list {name!r}, the column of {role}: it gives the outcome away")
         if known is not None and time is None:
             time = keys[0]
         self.log, kept = make_log(table, keys, features, reward, time, known)
@@ -114,13 +114,13 @@ class Replay:
 
     @cached_property
     def best(self) -> Floats:
-        """(R,): the greatest reward offered; who gets it has no regret."""
+        """(R,): the greatest reward offered; earning it means no regret."""
         best: Floats = np.maximum.reduceat(self.log.rewards, self.log.starts[:-1])
         return best
 
     @cached_property
     def random(self) -> Floats:
-        """(R,): the mean reward offered: what choosing at random expects."""
+        """(R,): the mean reward offered, which is expected when choosing at random."""
         mean: Floats = np.add.reduceat(self.log.rewards, self.log.starts[:-1]) / np.diff(self.log.starts)
         return mean
 
@@ -132,7 +132,7 @@ class Replay:
         return rewards[[start + int(np.argmax(value[start:stop])) for start, stop in pairwise(starts.tolist())]]
 
     def play(self, policy: Player, *, replicate: int = 0, progress: Progress | None = None) -> Floats:
-        """(R,): the rewards that a policy gets. It is left as it is; each replicate breaks ties, and draws, anew."""
+        """(R,): the rewards that a policy earns. It stays unchanged; each replicate has its own random draws and ties."""
         return self.log.rewards[self.choices(policy, replicate=replicate, progress=progress)]
 
     def choices(self, policy: Player, *, replicate: int = 0, progress: Progress | None = None) -> Ints:
@@ -141,13 +141,13 @@ class Replay:
 
 
 def choose_rows(log: Log, policy: Player, replicate: int, progress: Progress = lambda rounds: None) -> Ints:
-    """(R,): the rows that a policy chooses; ours in the compiled loop, anyone's in a Python loop."""
+    """(R,): the rows that a policy chooses; ours in the compiled loop, any other in a Python loop."""
     if not isinstance(policy, Policy):
         return in_python(log, fresh(policy, replicate), progress)
     if policy.dim != log.dim:
         raise ValueError(f"policy must have dim = {log.dim}, the number of features, got {policy!r}")
     if policy.fixed_only:
-        raise ValueError(f"policy must take arms that change, got {policy!r}")
+        raise ValueError(f"policy must accept arms that change between rounds, got {policy!r}")
     policy.check_length(log.longest)
     return compiled(log, policy.spawn(replicate), progress)
 

@@ -1,4 +1,4 @@
-"""A study of a logged world: its table and its policies as data → what each gains. Killed at any moment, it goes on."""
+"""A study of a logged world: its table and its policies as data → what each gains. Run it again to resume."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Stage = Callable[[str, int], Progress]  # (its name, its rounds) → what is cal
 
 @dataclass
 class LogStudy:
-    """A replay, the policies to play it, and how to count: what a block is, the unit, whom to hold against whom.
+    """A replay, the policies to play it, and how to count: the blocks, the unit, which policies to compare.
 
     Every policy in every replicate is a cell in the folder's ledger, as in any study.
     """
@@ -39,7 +39,7 @@ class LogStudy:
     ledger: Ledger | None = None
 
     def __post_init__(self) -> None:
-        """Build every policy once: what is wrong is said before anything runs."""
+        """Build every policy once, so that errors are found before anything runs."""
         self.together, self.replicates = (self._count(key) for key in ("together", "replicates"))
         self.scale: float = named("account", validate.real, {"name": "scale", "value": self.counting("scale", 1)})
         self.blocks, self.number = blocks_of(self.replay, self.block)
@@ -92,9 +92,9 @@ class LogStudy:
         address: str | None = None,
         progress: Progress = lambda rounds: None,
     ) -> Self:
-        """Play what is not yet in the folder's ledger (without a folder: everything, kept while the ledger lives).
+        """Play what is not yet in the folder's ledger (without a folder: everything, kept as long as the ledger exists).
 
-        ``progress`` is called with the number of rounds just finished, first with those found finished.
+        ``progress`` is called with the number of rounds just finished, first with those already finished.
         """
         self.ledger = Ledger.in_folder(folder)
         done = self.ledger.keys()
@@ -113,12 +113,12 @@ class LogStudy:
         return np.array(sums).reshape(len(self.policies), self.replicates, -1)
 
     def yardsticks(self) -> dict[str, Floats]:
-        """(blocks,) each: what chance and hindsight would have got."""
+        """(blocks,) each: what random choice and hindsight would have earned."""
         known = {RANDOM: self.replay.random, FIXED: self.replay.fixed(), BEST: self.replay.best}
         return {name: self.scale * np.bincount(self.number, rewards) for name, rewards in known.items()}
 
     def gains(self) -> Gains:
-        """The mean of the replicates of each policy, and with it chance and hindsight."""
+        """The mean over replicates of each policy, along with random choice and hindsight."""
         known = self.yardsticks()
         rewards = np.concatenate([self.rewards().mean(axis=1), list(known.values())])
         return Gains((*self.policies, *known), self.blocks, np.bincount(self.number), rewards, self.together, self.seed)
@@ -141,17 +141,17 @@ class LogStudy:
 
     def grid(self, gains: Gains) -> Grid:
         drawn = self.block if gains.together == 1 else f"{gains.together} × {self.block}"
-        caption = f"{self.unit} a decision; {self.replay.rounds:,} decisions; 95 % intervals, resampling by {drawn}"
+        caption = f"{self.unit} per decision; {self.replay.rounds:,} decisions; 95 % intervals, resampling by {drawn}"
         return gains.grid(self.against, caption)
 
     def page(self, gains: Gains) -> str:
-        """In Markdown: what the table is, if the settings say so, and the gains."""
+        """In Markdown: a description of the table, if the settings have one, and the gains."""
         about = self.settings.get("about")
         return (f"# {self.name}: {about}\n\n" if about else "") + as_markdown(self.grid(gains))
 
 
 def blocks_of(replay: Replay, column: str) -> tuple[pl.Series, Ints]:
-    """The values of a column that does not decrease, and which of them each round has."""
+    """The values of a column that must not decrease, and which of them each round has."""
     if column not in replay.table.columns:
         raise SettingsError(f"block: the table has no column {column!r}; {hint(column, replay.table.columns, 0.5)}")
     first = replay.table[column].gather(replay.log.starts[:-1])

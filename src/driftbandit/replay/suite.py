@@ -1,6 +1,6 @@
-"""The real tables: every contender compared with what hindsight would have chosen among ways to forget, memories and widths.
+"""The real tables: every contender compared with the best choice in hindsight of policy, memory and width.
 
-Hindsight is afforded in two stages: first every combination plays once, then the best of each kind play all replicates.
+Hindsight is computed in two stages to save time: every combination plays once, then the best of each kind all replicates.
 """
 
 import fnmatch
@@ -47,20 +47,20 @@ def load(
     policies: Sequence[str] | None = None,
     replicates: int | None = None,
 ) -> RealSuite:
-    """The suite of a file, or the one shipped: only tables that match the pattern, only contenders that are named."""
+    """The suite in a file, or the one shipped: only tables that match the pattern, only contenders that are named."""
     path = Path(str(files("driftbandit") / "examples" / "real.toml") if file is None else file)
     settings = read_toml(path)
     check_keys("suite", settings, ["replicates", "policies"], required=["policies"])
     found = {name: dict(table) for name, table in settings["policies"].items()}
     contenders = [name for name, table in found.items() if table.get("kind", name) not in HINDSIGHT]
     if len(contenders) == len(found):
-        raise SettingsError(f"[policies] must have one to tune in hindsight, of {', '.join(HINDSIGHT)}")
+        raise SettingsError(f"[policies] must have one to tune in hindsight: add one of {', '.join(HINDSIGHT)}")
     for name in policies or ():
         if name not in contenders:
-            raise SettingsError(f"policies has no contender {name!r}; {hint(name, contenders, 0.4)}")
+            raise SettingsError(f"[policies] has no contender {name!r}; {hint(name, contenders, 0.4)}")
     chosen = fnmatch.filter(TABLES, tables)
     if not chosen:
-        raise SettingsError(f"there is no real table like {tables!r}; {hint(tables.strip('*'), TABLES, 0.4)}")
+        raise SettingsError(f"no real table matches {tables!r}; {hint(tables.strip('*'), TABLES, 0.4)}")
     left_out = set() if policies is None else set(contenders) - set(policies)
     count = named("suite", validate.whole, {"name": "replicates", "value": replicates or settings.get("replicates", 1)})
     return RealSuite(chosen, {name: table for name, table in found.items() if name not in left_out}, count)
@@ -73,9 +73,9 @@ def run(
     stage: Stage = lambda name, rounds: lambda finished: None,
     **engine: Any,
 ) -> pl.DataFrame:
-    """Play every table into the folder's ledger, write a page for each into a folder of its name, and return how all compare.
+    """Play every table into the folder's ledger, write a page for each into a folder of its own, and return the comparison.
 
-    ``engine``: where, as ``LogStudy.run`` takes it.
+    ``engine``: where to run, as in ``LogStudy.run``.
     """
     parts = []
     for name in suite.tables:
@@ -123,7 +123,7 @@ def worth_playing(gains: Gains, hindsight: Mapping[str, Variant]) -> set[str]:
 
 
 def held_against(study: LogStudy) -> LogStudy:
-    """The study with the best in hindsight as the one to beat, and the best of each kind drawn beside the contenders."""
+    """The study with the best in hindsight as the one to beat, and the best of each kind drawn with the contenders."""
     best = best_of_kind(study)
     contenders = [label for label, policy in study.policies.items() if not is_tuned(policy)]
     in_order = [label for label in study.policies if label in best]
@@ -132,7 +132,7 @@ def held_against(study: LogStudy) -> LogStudy:
 
 
 def best_of_kind(study: LogStudy) -> list[str]:
-    """The best combination of each kind tuned in hindsight, the best of all first."""
+    """The best combination of each kind tuned in hindsight, best first."""
     best: dict[str, str] = {}
     gains = study.gains()
     for place in np.argsort(-gains.rewards.sum(axis=1), kind="stable"):
@@ -143,7 +143,7 @@ def best_of_kind(study: LogStudy) -> list[str]:
 
 
 def compared(name: str, study: LogStudy) -> pl.DataFrame:
-    """One row per contender, and per kind tuned in hindsight: the gain on chance, and on the best in hindsight.
+    """One row per contender, and per kind tuned in hindsight: the gain over chance, and over the best in hindsight.
 
     Columns: table, unit, policy, hindsight, gain, low, high, best, difference, least, most, verdict.
     """
@@ -160,7 +160,7 @@ def compared(name: str, study: LogStudy) -> pl.DataFrame:
 
 
 def summaries(table: pl.DataFrame) -> list[Grid]:
-    """AdaptiveUCB, or the first contender, table by table; and every contender's share of what hindsight gains."""
+    """AdaptiveUCB, or else the first contender, table by table; and every contender's share of what hindsight gains."""
     contenders = table.filter(~pl.col("hindsight"))["policy"].unique(maintain_order=True).to_list()
     return [*(by_table(table, name) for name in contenders if name == CHIEF), shares(table)]
 
@@ -173,7 +173,7 @@ def by_table(table: pl.DataFrame, policy: str) -> Grid:
         name = f"{row['table']} ({row['unit']})"
         rows.append((name, f"{row['gain']:.2f}", f"{best:.2f}", row["best"], ends, row["verdict"]))
     headings = ("table", policy, "best in hindsight", "which", "difference (95 %)", "verdict")
-    return Grid(headings, rows, f"{policy} against the best in hindsight: gains on chance")
+    return Grid(headings, rows, f"{policy} compared with the best in hindsight: gains over choosing at random")
 
 
 def shares(table: pl.DataFrame) -> Grid:
@@ -182,7 +182,7 @@ def shares(table: pl.DataFrame) -> Grid:
     share = table.with_columns(name.alias("name"), share=100 * pl.col("gain") / best)
     wide = share.pivot(on="table", index="name", values="share", maintain_order=True, sort_columns=False)
     rows = [(row[0], *("–" if one is None else f"{one:.0f}" for one in row[1:])) for row in wide.iter_rows()]
-    return Grid(wide.columns, rows, "% of what the best in hindsight gains on chance")
+    return Grid(wide.columns, rows, "% of what the best in hindsight gains over choosing at random")
 
 
 def write(folder: Path, table: pl.DataFrame, suite: RealSuite) -> None:

@@ -1,4 +1,4 @@
-"""A table of offered arms, checked: what was on offer in each round, what it brought, and when that became known.
+"""A table of offered arms, checked: what was offered in each round, its reward, and when that became known.
 
 Dimensions: N rows (offered arms), R rounds, d features.
 """
@@ -19,7 +19,7 @@ READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
     ".csv": lambda path: pl.read_csv(path, try_parse_dates=True, infer_schema_length=None),
 }
-BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # a file that is not what its name says
+BROKEN = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # a file that is not of the type its name says
 
 
 class Log(NamedTuple):
@@ -66,7 +66,7 @@ def shuffled(table: pl.DataFrame, round: str | Sequence[str], *, seed: int) -> p
 def make_log(
     table: pl.DataFrame, keys: Sequence[str], features: Sequence[str], reward: str, time: str | None, known: str | None
 ) -> tuple[Log, NDArray[np.bool]]:
-    """The log, and which rows of the table are in it."""
+    """The log, and which rows of the table it contains."""
     number = round_numbers(table, keys)
     rows = np.column_stack([numbers(table, "features", name) for name in features])
     rewards = numbers(table, "reward", reward)
@@ -75,7 +75,7 @@ def make_log(
     sizes = np.bincount(number)
     several = sizes > 1
     if not several.any():
-        raise SettingsError("table must have a round with at least two arms")
+        raise SettingsError("table must have a round with at least two arms: with one there is nothing to choose")
     kept = several[number]
     starts = np.concatenate([[0], np.cumsum(sizes[several])])
     following = np.repeat(np.arange(1, len(starts)), np.diff(starts))
@@ -93,7 +93,7 @@ def round_numbers(table: pl.DataFrame, keys: Sequence[str]) -> Ints:
     run = table.select(keys).with_columns(pl.struct(keys).rle_id().cast(pl.Int64).alias("\0run"))  # no one's own name
     number = run["\0run"].to_numpy()
     first = run.select(pl.col("\0run").min().over(keys)).to_series().to_numpy()
-    check_rows(number == first, "rows of a round must be contiguous, but one comes again")
+    check_rows(number == first, "rows of a round must be contiguous, but an earlier round comes back")
     return number
 
 
@@ -128,7 +128,7 @@ def numbers(table: pl.DataFrame, role: str, name: str) -> NDArray[np.float64]:
 
 
 def first_word(column: pl.Series) -> str:
-    """One wrong cell in a CSV file makes its whole column text: which?"""
+    """The first cell that is not a number: one such cell makes a whole column of a CSV file text."""
     if column.dtype != pl.String:
         return ""
     row = int(column.cast(pl.Float64, strict=False).is_null().to_numpy().argmax())

@@ -1,4 +1,4 @@
-"""The smallest piece of a study of a log: one policy lives through it once. Played anywhere, it is never played again."""
+"""The smallest piece of a study of a log: one policy plays it once. Wherever it is played, it is never played again."""
 
 import hashlib
 import json
@@ -20,13 +20,13 @@ from driftbandit.studies.tasks import RESULTS, Variant
 
 
 class Bounded(NamedTuple):
-    """Noise of rewards within a range: sub-Gaussian with half of it as its scale, by Hoeffding's lemma."""
+    """Noise of rewards within a range: sub-Gaussian with scale half the range, by Hoeffding's lemma."""
 
     scale: float
 
 
 class Known(NamedTuple):
-    """What a log tells of itself, as a ``World`` does: its number of features, and more only where somebody knows it."""
+    """What is known about a log, as about a ``World``: its number of features, and more only where someone supplies it."""
 
     dim: int
     horizon: int | None = None
@@ -34,14 +34,14 @@ class Known(NamedTuple):
     drift: None = None
 
     def path_length(self, replicate: int) -> float:
-        raise ValueError("memory must be a number of rounds: a log has no path length to tune it by")
+        raise ValueError("memory must be a number of rounds: a log has no path length to compute it from")
 
     def change_points(self, replicate: int) -> None:
         """None are known."""
 
 
 class Task(NamedTuple):
-    """A policy, what it is told, and its luck: plain values, to be sent anywhere."""
+    """A policy, what it is told, and its seed: plain values that can be sent anywhere."""
 
     log: str  # its digest
     policy: Variant
@@ -50,7 +50,7 @@ class Task(NamedTuple):
     replicate: int
 
     def make(self) -> Any:
-        """The policy. Replicates of ours are spawned from one seed, anyone else's have seeds of their own."""
+        """The policy. Our policies spawn replicates from one seed, others get a seed per replicate."""
         player = player_class(self.policy.settings["kind"])
         seed = self.seed if issubclass(player, Policy) else self.seed + self.replicate
         luck = {"seed": seed} if "seed" in parameters(player) else {}
@@ -58,14 +58,14 @@ class Task(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A digest of all that the numbers of its cell depend on."""
+        """A digest of everything that the numbers of its cell depend on."""
         source = source_of(player_class(self.policy.settings["kind"]))
         played = [RESULTS, __version__, self.log, self.policy.settings, self.known, self.seed, self.replicate, source]
         return hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def play_task(rows: Floats, rewards: Floats, starts: Ints, due: Ints, blocks: Ints, task: Task) -> Cell:
-    """The log comes array by array, as engines share them, and perhaps read-only, for which nothing is compiled."""
+    """Play a task. The log comes as separate arrays, as engines share them; these may be read-only, which kernels reject."""
     log = Log(*(np.require(part, requirements=("W", "E")) for part in (rows, rewards, starts, due)))
     player, before = task.make(), time.thread_time()
     chosen = choose_rows(log, player, task.replicate)
@@ -75,7 +75,7 @@ def play_task(rows: Floats, rewards: Floats, starts: Ints, due: Ints, blocks: In
 
 
 def digest(log: Log, blocks: Ints) -> str:
-    """Of the table's content as it is played, and of how it is summed up."""
+    """A digest of the table's content as played, and of the blocks it is summed over."""
     content = hashlib.sha256(repr(log.rows.shape).encode())
     for part in (*log, blocks):
         content.update(np.ascontiguousarray(part).data)

@@ -1,4 +1,4 @@
-"""Figures and tables to one HTML page that needs nothing else: no network, no font, no other file."""
+"""Figures and tables to one self-contained HTML page: no network, no fonts, no other files."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ PIXELS_PER_INCH = 96
 
 @dataclass(frozen=True)
 class Plate:
-    """A figure in both themes, with the words below it."""
+    """A figure in both themes, with its caption."""
 
     name: str
     caption: str
@@ -27,7 +27,7 @@ class Plate:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it: paragraphs, verdicts, figures, tables, in this order."""
+    """A heading and what follows it: paragraphs, verdicts, figures, tables, in this order."""
 
     heading: str
     text: Sequence[str] = ()
@@ -37,7 +37,7 @@ class Section:
 
 
 def write_page(path: Path, title: str, lead: str, sections: Sequence[Section], footer: str) -> None:
-    """Write the page; a reader of the path sees the old page or the whole new one."""
+    """Write the page; a reader of the path sees either the old page or the complete new one."""
     templates = Environment(
         loader=PackageLoader("driftbandit", "report"),
         autoescape=True,
@@ -55,7 +55,7 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section], f
 
 
 def _picture(figure: Figure) -> str:
-    """As an address: a picture apart, so that names inside one figure never meet those of another."""
+    """The figure as a data URL: an image of its own, so that names inside one figure never clash with those of another."""
     return "data:image/svg+xml;base64," + b64encode(as_svg(figure).encode()).decode()
 
 

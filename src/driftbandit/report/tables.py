@@ -1,4 +1,4 @@
-"""Tables of text and verdicts: what the page and the terminal show alike."""
+"""Tables of text and verdicts, shown both on the page and in the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Grid:
-    """A table; the first cell of a row names it."""
+    """A table; the first cell of each row names it."""
 
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -15,7 +15,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim and what was measured of it; ``holds`` is None where it was not tested, or where that leaves it open."""
+    """A claim and what was measured; ``holds`` is None if the claim was not tested, or if it remains undecided."""
 
     statement: str
     measured: str
@@ -35,6 +35,6 @@ class Verdict:
 
 
 def as_markdown(grid: Grid) -> str:
-    """The caption, and the table with numbers to the right."""
+    """The caption, and the table with numbers aligned right."""
     lines = [grid.headings, ["---", *["---:"] * (len(grid.headings) - 1)], *grid.rows]
     return "\n".join([f"**{grid.caption}**", "", *(f"| {' | '.join(line)} |" for line in lines), ""])

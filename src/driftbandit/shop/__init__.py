@@ -1,4 +1,4 @@
-"""A shop to learn with: which banner to show to whom, where few click and tastes change with the season."""
+"""A simulated shop: which banner to show to whom, where few click and tastes change with the season."""
 
 from driftbandit.shop.visits import VISITOR as VISITOR
 from driftbandit.shop.visits import Shop as Shop

@@ -1,4 +1,4 @@
-"""Who keeps the shop, and how a day there goes: our policies through ``Chooser``, and VowpalWabbit from the same fields."""
+"""The players of the shop, and the loop that runs them: our policies through ``Chooser``, VowpalWabbit from the same fields."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +24,7 @@ MEMORY = 10_000  # decisions: about as long as a short season
 
 
 class Keeper(Protocol):
-    """A ``Chooser``, or anyone who can do the same."""
+    """A ``Chooser``, or anything with the same two methods."""
 
     def select(self, fields: Mapping[str, Any]) -> Any: ...  # a choice with ``action``, the banner
     def update(self, choice: Any, reward: float) -> None: ...
@@ -32,7 +32,7 @@ class Keeper(Protocol):
 
 @dataclass(frozen=True)
 class Ours:
-    """How one of our policies is hired."""
+    """One of our policies, and what it is told."""
 
     kind: type[Policy]
     told: str = "nothing"
@@ -83,17 +83,17 @@ KEEPERS: dict[str, Ours | Theirs] = {
 
 
 def chosen_keepers(names: Iterable[str] | None = None) -> tuple[list[str], list[str]]:
-    """Those of these names, and those among them who cannot come since VowpalWabbit is not installed."""
+    """The players with these names that can play, and those that cannot because VowpalWabbit is not installed."""
     wanted = list(KEEPERS if names is None else dict.fromkeys(names))
     for name in wanted:
         if name not in KEEPERS:
-            raise ValueError(f"--policies: there is no player {name!r}; {nearest(name, KEEPERS)}")
+            raise ValueError(f"--policies: unknown player {name!r}; {nearest(name, KEEPERS)}")
     absent = [name for name in wanted if isinstance(KEEPERS[name], Theirs) and not installed()]
     return [name for name in wanted if name not in absent], absent
 
 
 class Kept(NamedTuple):
-    """What came of a keeper's days."""
+    """What a player chose, and how long it took."""
 
     chosen: Ints  # (T,): the banners shown, by their place
     seconds: float  # of the processor

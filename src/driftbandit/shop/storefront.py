@@ -1,4 +1,4 @@
-"""The shop itself: who comes, which banners there are, how likely each is clicked. All of it from a seed, and no policy in it.
+"""The shop itself: visitors, banners, and how likely each is to be clicked. A seed determines all of it; no policy is in it.
 
 Dimensions: T decisions (visitors, in the order in which they come), B banners, C columns of context.
 """
@@ -16,7 +16,7 @@ BANNERS = ("sale", "new", "gifts", "bestsellers", "outdoors", "delivery")
 COUNTRIES = {"DE": 0.40, "FR": 0.25, "IT": 0.15, "ES": 0.12, "NL": 0.08}  # shares of the visitors
 DEVICES = {"phone": 0.55, "desktop": 0.35, "tablet": 0.10}
 RETURNING = 0.35
-ITEMS, MOST_ITEMS = 2.0, 20  # in the basket: on average, and as many as are told apart
+ITEMS, MOST_ITEMS = 2.0, 20  # in the basket: on average, and the most that are distinguished
 VISITORS_PER_DAY = 1000
 SEASON = 10_000, 40_000  # decisions: the shortest and the longest
 
@@ -30,14 +30,14 @@ LONGEST = 6**0.5  # the constant, a country, a device, an hour, a full basket, a
 BASE = -3.8  # the log odds of a click, before anything else
 LIKING = 0.3  # how much visitors differ in clicking at all …
 TASTE = 0.3  # … and in what they click: standard deviations of a column's weight
-STAYS = 0.6  # the chance that a banner's weight outlives a season
+STAYS = 0.6  # the probability that a banner's weight survives a change of season
 
 VISITORS, SEASONS, CLICKS, WAITS = range(4)  # streams of chance
-SOON, TIMEOUT = 50, 500  # decisions: a click is told within, and its lack after, if rewards are late
+SOON, TIMEOUT = 50, 500  # decisions: if rewards are late, a click is told within the first, no click after the second
 
 
 class Visitors(NamedTuple):
-    """What can be known of them, one entry for each."""
+    """What can be known about visitors, one entry per visitor."""
 
     country: Ints  # a place among COUNTRIES
     device: Ints
@@ -46,7 +46,7 @@ class Visitors(NamedTuple):
     returning: NDArray[np.bool]
 
     def columns(self) -> Floats:
-        """(T, C): as the chances of a click know them."""
+        """(T, C): the columns that the probabilities of a click depend on."""
         angle = 2 * np.pi * self.moment / VISITORS_PER_DAY
         return np.column_stack(
             [
@@ -64,12 +64,12 @@ class Traffic(NamedTuple):
     contexts: Floats  # (T, C), of length at most 1
     chances: Floats  # (T, B): of a click
     luck: Floats  # (T,): a banner is clicked if this is below its chance, so all players have the same luck
-    wait: Ints  # (T, 2): decisions until it is told that there was no click, and that there was one
+    wait: Ints  # (T, 2): decisions until no click is told, and until a click is
 
 
 @lru_cache(maxsize=2)
 def open_shop(seed: int, decisions: int, late: bool = False) -> Traffic:
-    """Fewer decisions are the beginning of more."""
+    """The traffic of this seed; a shorter one is the beginning of a longer one."""
     visitors = draw_visitors(seed, decisions).columns()
     chances = np.empty((decisions, len(BANNERS)))
     chance = generator(seed, SEASONS)
@@ -98,7 +98,7 @@ def draw_visitors(seed: int, decisions: int) -> Visitors:
 
 
 def seasons(seed: int, decisions: int) -> list[tuple[int, int]]:
-    """The first decision of each season, and of the next."""
+    """The first decision of each season, and that of the next."""
     chance, starts = generator(seed, SEASONS, 1), [0]
     while starts[-1] < decisions:
         starts.append(starts[-1] + int(chance.integers(*SEASON, endpoint=True)))
@@ -106,7 +106,7 @@ def seasons(seed: int, decisions: int) -> list[tuple[int, int]]:
 
 
 def share(shop: Traffic, chosen: Ints) -> float:
-    """Of the clicks that lie between chance and an oracle who knows every chance: how much of them these choices expect."""
+    """The expected share of the clicks between random choice and an oracle that knows every probability."""
     by_chance, oracle = shop.chances.mean(axis=1).sum(), shop.chances.max(axis=1).sum()
     got = np.take_along_axis(shop.chances, chosen[:, None], axis=1).sum()
     return float((got - by_chance) / (oracle - by_chance))

@@ -1,4 +1,4 @@
-"""What came of keeping shops: how much of what lies between chance and an oracle, decision by decision; as table and files."""
+"""Results of the shop: the share captured between random choice and an oracle, by decision; as a table and as files."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ SAMPLE = 1000  # visitors that are written
 
 @dataclass(frozen=True)
 class Plan:
-    """Who keeps which shops, for how long."""
+    """Which policies play which shops, for how long."""
 
     policies: Sequence[str]
     seeds: Sequence[int]
@@ -35,7 +35,7 @@ class Plan:
 
     def run(self, progress: Progress | None = None) -> "Takings":
         for name in self.policies:
-            keep(KEEPERS[name].keeper(0), Shop(0, self.late), 2)  # compiles, which is not to be timed
+            keep(KEEPERS[name].keeper(0), Shop(0, self.late), 2)  # compile first, so that it is not timed
         parts, seconds = [], dict.fromkeys(self.policies, 0.0)
         for seed in self.seeds:
             for name in self.policies:
@@ -45,12 +45,12 @@ class Plan:
         return Takings(pl.concat(parts), seconds)
 
     def changes(self) -> pl.DataFrame:
-        """Columns: seed, decision. Where a season begins, but the first."""
+        """Columns: seed, decision. Where each season but the first begins."""
         rows = [(seed, change) for seed in self.seeds for change in Shop(seed).changes(self.decisions)]
         return pl.DataFrame(rows, schema={"seed": pl.Int64, "decision": pl.Int64}, orient="row")
 
     def bounds(self) -> tuple[float, float]:
-        """The chance of a click, of a banner shown by chance and of the oracle's."""
+        """The probability of a click with random choice, and with the oracle's."""
         shops = [open_shop(seed, self.decisions, self.late).chances for seed in self.seeds]
         return float(np.mean([chances.mean() for chances in shops])), float(np.mean([c.max(axis=1).mean() for c in shops]))
 
@@ -73,7 +73,7 @@ def account(name: str, seed: int, chosen: Ints, traffic: Traffic) -> pl.DataFram
 
 
 def captured(traffic: Traffic, chosen: Ints) -> Floats:
-    """(T,): of the clicks that lay between chance and an oracle so far, the share that these choices expect."""
+    """(T,): the expected share so far of the clicks between random choice and an oracle."""
     by_chance = traffic.chances.mean(axis=1)
     got = np.take_along_axis(traffic.chances, chosen[:, None], axis=1)[:, 0]
     share: Floats = np.cumsum(got - by_chance) / np.cumsum(traffic.chances.max(axis=1) - by_chance)
@@ -81,26 +81,26 @@ def captured(traffic: Traffic, chosen: Ints) -> Floats:
 
 
 def grid(plan: Plan, takings: Takings) -> Grid:
-    """The best first, between an oracle and chance."""
+    """Best first, between the oracle and random choice."""
     last = takings.table.filter(pl.col("decision") == plan.decisions)
     ranked = last.group_by("policy").agg(pl.col("captured").mean()).sort("captured", descending=True)["policy"].to_list()
     chance, oracle = (f"{100 * bound:.2f}" for bound in plan.bounds())
     return Grid(
         ("policy", "told", "captured, %", "seed by seed", "clicks, %", "time per decision"),
         [
-            ("an oracle", "every chance", "100", "", oracle, ""),
+            ("an oracle", "every probability", "100", "", oracle, ""),
             *(
                 (name, KEEPERS[name].told, *cells(plan, last.filter(pl.col("policy") == name), takings.seconds[name]))
                 for name in ranked
             ),
-            ("chance", "nothing", "0", "", chance, ""),
+            ("random choice", "nothing", "0", "", chance, ""),
         ],
         f"{plan.decisions:,} decisions, {describe(plan)}",
     )
 
 
 def cells(plan: Plan, last: pl.DataFrame, seconds: float) -> list[str]:
-    """Of one policy at the end of each shop."""
+    """The cells of one policy at the end of each shop."""
     shares, clicks = last["captured"].to_numpy(), last["clicks"].to_numpy()
     spread = f" ± {100 * shares.std(ddof=1):.1f}" if len(shares) > 1 else ""
     return [
@@ -112,13 +112,13 @@ def cells(plan: Plan, last: pl.DataFrame, seconds: float) -> list[str]:
 
 
 def describe(plan: Plan) -> str:
-    told = f"a click within {SOON} decisions, its lack after {TIMEOUT}" if plan.late else "before the next decision"
+    told = f"late: a click within {SOON} decisions, no click after {TIMEOUT}" if plan.late else "before the next decision"
     counts = ", ".join(str(1 + len(Shop(seed).changes(plan.decisions))) for seed in plan.seeds)
     return f"seeds {', '.join(map(str, plan.seeds))}, seasons in each {counts}; rewards told {told}"
 
 
 def sample(plan: Plan) -> pl.DataFrame:
-    """The first visitors of the first shop: their fields, and the chance of each banner."""
+    """The first visitors of the first shop: their fields, and the probability that they click each banner."""
     visits = Shop(plan.seeds[0]).visits(min(SAMPLE, plan.decisions))
     return pl.DataFrame(
         [{"visit": v.number, **v.fields, **{f"chance of {name}": p for name, p in v.chances.items()}} for v in visits]

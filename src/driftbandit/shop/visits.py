@@ -1,4 +1,4 @@
-"""The shop as one who writes a loop meets it: visitors as dictionaries of named fields, and what comes of showing a banner."""
+"""The shop for a loop of your own: visitors as dictionaries of named fields, and the reward of showing a banner."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,13 +32,13 @@ VISITOR = Context(
 
 
 class Visit(NamedTuple):
-    """One visitor: the fields are what a policy may see; the rest is the shop's secret."""
+    """One visitor: the fields are what a policy may see; the rest is hidden from it."""
 
     number: int  # from 0 on
     fields: dict[str, Any]
     chances: dict[str, float]  # of a click, by banner
-    luck: float  # a banner is clicked if this is below its chance: the same for everyone who plays this shop
-    waits: tuple[int, int]  # how many visitors come before it is known that there was no click, and that there was one
+    luck: float  # a banner is clicked if this is below its chance: the same for every policy that plays this shop
+    waits: tuple[int, int]  # how many visitors come before no click is known, and before a click is
 
     def reward(self, banner: str) -> float:
         """1 for a click, 0 for none."""
@@ -53,7 +53,7 @@ class Visit(NamedTuple):
 
 @dataclass(frozen=True)
 class Shop:
-    """A shop that a seed decides: who comes, what they click, when the seasons change. Fewer visits are the beginning of more.
+    """A simulated shop: the seed determines who comes, what they click and when seasons change.
 
     >>> from driftbandit import AdaptiveUCB, Chooser
     >>> shop = Shop(seed=1)
@@ -65,8 +65,8 @@ class Shop:
     {'country': 'FR', 'device': 'desktop', 'hour': 0.216, 'basket': 2, 'returning': True}
 
     Parameters:
-        late: whether a click is known only some visitors later (at most 50), and that there was none after 500, as a 0:
-            until then a click could still come.
+        late: whether a click is known only some visitors later (at most 50), and no click, as a 0, after 500: until then a
+            click could still come.
     """
 
     seed: int = 0
@@ -78,12 +78,12 @@ class Shop:
         validate.settle(self, seed=validate.whole("seed", self.seed, least=0), late=validate.flag("late", self.late))
 
     def visits(self, count: int) -> Iterator[Visit]:
-        """The first visitors, in the order in which they come."""
+        """The first ``count`` visitors in order of arrival; a smaller count gives the beginning of a larger one."""
         count = validate.whole("count", count)
         return meet(draw_visitors(self.seed, count), open_shop(self.seed, count, self.late))
 
     def changes(self, count: int) -> list[int]:
-        """The visits among the first ``count`` with which tastes change. No policy is told."""
+        """The visits among the first ``count`` at which tastes change. No policy is told."""
         return [start for start, _ in seasons(self.seed, validate.whole("count", count))[1:]]
 
 

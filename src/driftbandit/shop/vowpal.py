@@ -1,4 +1,4 @@
-"""VowpalWabbit at the same counter, where it is installed: it is given the same numbers, and the banners' names."""
+"""VowpalWabbit in the same shop, if it is installed: it gets the same numbers, and the banners' names."""
 
 import random
 import re
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from driftbandit.core.types import Floats
 
-SPECIAL = re.compile(r"[\s:|]")  # what a name must not hold in VowpalWabbit's text
+SPECIAL = re.compile(r"[\s:|]")  # what a name must not contain in VowpalWabbit's text format
 
 
 def installed() -> bool:
@@ -26,7 +26,7 @@ INTERACTIONS = "--interactions cb"
 
 
 class VowpalWabbit:
-    """The context (namespace c) is shared by the banners (b), which are known by their names; by default both interact."""
+    """The context (namespace c) is shared by the banners (b), identified by their names; by default the two interact."""
 
     def __init__(
         self, banners: Sequence[str], columns: Sequence[str], options: str = "", seed: int = 0, interactions: str = INTERACTIONS

@@ -1,4 +1,4 @@
-"""One policy over one replicate: ours in the compiled loop, anyone's in a Python loop, against the same rounds."""
+"""One policy over one replicate: ours in the compiled loop, any other in a Python loop, on the same rounds."""
 
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ def play_block(
     total: Floats,
     regret: Floats,
 ) -> None:
-    """Play a block. Decisions whose reward is still out wait in ``arms_out`` and ``rewards_out``, one row per round."""
+    """Play a block. Decisions that still await a reward are kept in ``arms_out`` and ``rewards_out``, one row per round."""
     mask = len(rewards_out) - 1  # a power of two less one: a remainder would cost as much as the choice
     for i in range(len(block.noise)):
         t = block.start + i
@@ -75,7 +75,7 @@ class CompiledRun:
 
 
 class PythonRun:
-    """Any object with select and update over one replicate, against the same rounds."""
+    """Any object with select and update over one replicate, on the same rounds."""
 
     def __init__(self, player: Player, world: World) -> None:
         self.player, self.world = player, world
@@ -116,8 +116,8 @@ def start_run(policy: Player | Maker, world: World, replicate: int) -> CompiledR
     if not isinstance(player, Policy):
         return PythonRun(player, world)
     if player.dim != world.dim:
-        raise ValueError(f"policies must have dim = {world.dim}, as the world has, got {player!r}")
+        raise ValueError(f"policies must have dim = {world.dim}, like the world, got {player!r}")
     if player.rounds:
-        raise ValueError(f"policies must be fresh, got one that has decided {player.rounds} rounds: {player!r}")
+        raise ValueError(f"policies must be fresh: make a new one; this has decided {player.rounds} rounds: {player!r}")
     player.check_length(world.longest)
     return CompiledRun(player, world)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """Dynamic regret of each policy and replicate at each checkpoint (after so many rounds)."""
+    """Dynamic regret of each policy and replicate at each checkpoint (a number of rounds)."""
 
     names: tuple[str, ...]
     checkpoints: Ints  # (m,)
@@ -58,7 +58,7 @@ class Result:
 
     def table(self) -> "pl.DataFrame":
         """One row per policy, replicate and checkpoint: policy, replicate, round, regret."""
-        import polars as pl  # only for those who ask for a table
+        import polars as pl  # only when a table is wanted
 
         places = product(self.names, self.replicates, self.checkpoints.tolist())
         frame = pl.DataFrame(list(places), schema=["policy", "replicate", "round"], orient="row")
@@ -75,12 +75,12 @@ def play(
     threads: int | None = None,
     progress: Tick | bool | None = None,
 ) -> Result:
-    """Play every policy in every replicate of the world, all against the same rounds.
+    """Play every policy in every replicate of the world, all on the same rounds.
 
-    ``policies``: by name, or a list named by how they print; each is left as it is, a fresh one plays each replicate. A
-    function (world, replicate) → policy makes one for each. ``replicates``: how many, or which. ``checkpoints``: how
-    many, evenly spaced, or which. ``progress``: called with the number of rounds just played; True shows a bar. Neither
-    ``block`` nor ``threads`` (all processors by default) changes a number.
+    ``policies``: a mapping from names, or a list, named by how each prints; all stay unchanged, and a fresh copy plays each
+    replicate. A function (world, replicate) → policy makes one per replicate. ``replicates``: how many, or which.
+    ``checkpoints``: how many, evenly spaced, or which. ``progress``: called with the number of rounds just played; True shows
+    a bar. Neither ``block`` nor ``threads`` (all processors by default) changes a number.
     """
     named = name_policies(policies)
     validate.whole("block", block)
@@ -103,12 +103,12 @@ def play(
 def in_threads(
     run: Callable[[int, Tick], tuple[Floats, Floats]], replicates: Sequence[int], workers: int, progress: Tick | None
 ) -> list[tuple[Floats, Floats]]:
-    """Every replicate, in order; where one fails or is interrupted, the others end with their block."""
+    """Every replicate, in order; if one fails or is interrupted, the others stop after their block."""
     stop = Event()
 
     def tick(rounds: int) -> None:
         if stop.is_set():
-            raise RuntimeError("stopped, since another replicate failed or was interrupted")
+            raise RuntimeError("stopped because another replicate failed or was interrupted")
         if progress:
             progress(rounds)
 
@@ -125,14 +125,14 @@ def in_threads(
 
 
 def name_policies(policies: Mapping[str, Player | Maker] | Sequence[Player] | Player) -> Mapping[str, Player | Maker]:
-    """By name; a list, or one alone, is named by how each prints."""
+    """Policies by name; a list, or a single policy, is named by how each prints."""
     if isinstance(policies, Mapping):
         named = policies
     else:
         several = policies if isinstance(policies, Sequence) else [policies]
         named = {repr(policy): policy for policy in several}
         if len(named) < len(several):
-            raise ValueError("policies must differ in how they print, or be given by name")
+            raise ValueError("policies must be given by name, as a mapping, if two of them print the same")
     if not named:
         raise ValueError("policies must not be empty")
     return named
@@ -168,7 +168,7 @@ def play_replicate(
 
 @contextmanager
 def blaming(name: str, replicate: int) -> Iterator[None]:
-    """Errors say which of the policies made them."""
+    """Make errors say which policy raised them."""
     try:
         yield
     except Exception as error:

@@ -1,22 +1,22 @@
-"""What a player is: the contract between who chooses and what plays it, be it ``play``, a study, a replay or a check.
+"""What a player is: the contract between a policy and what runs it, be it ``play``, a study, a replay or a check.
 
 A player is any object with two methods. A ``Policy`` is one; a class of ten lines may be another.
 
 ``select(arms)`` decides a round. ``arms`` is an (n, dim) array, read-only; or ``FixedArms``, which can be used as one, where
 they are the same in every round; or a ``Ball`` or an ``Ellipsoid``. It returns
 
-- the number of an arm, from 0 to n − 1; −1, ``True`` and 1.0 are none; or
-- an object with the arm itself, ``arm``, and perhaps its number, ``index``, which then counts.
+- the number of an arm, from 0 to n − 1 (−1, ``True`` and 1.0 are refused); or
+- an object with the arm itself, ``arm``, and optionally its number, ``index``, which takes precedence.
 
-All else, a bare vector too, is an error that names player, round and value. From a ball only the second form can choose.
+Anything else, including a bare vector, is an error that names player, round and value. For a ball only the second form works.
 
-``update(decision, reward)`` gets back what ``select`` returned, the same object: at most once, at once or many rounds later,
-in any order. A bare number does not tell of which round it was: where arms change and rewards are late, return an object.
+``update(decision, reward)`` gets back the same object that ``select`` returned: at most once, immediately or many rounds later,
+in any order. A bare number does not say which round it belongs to: if arms change and rewards are late, return an object.
 
-Each replicate has a player of its own: ``spawn(replicate)`` makes it, or if there is no such method a deep copy does. So what
-a player learns, and its luck, must be in the object: a generator that it made from a seed, say. ``np.random.random()``, or a
-generator that belongs to a module or a class, is one stream for all copies, and who draws first changes what the others get.
-A deep copy has the luck of its original: without ``spawn`` all replicates toss the same coins.
+Each replicate has its own player, made by ``spawn(replicate)``, or by a deep copy if there is no such method. So what a player
+learns, and its random generator, must be in the object. ``np.random.random()``, or a generator that belongs to a module or a
+class, is one stream for all copies: whichever draws first changes what the others get. A deep copy has the same random numbers
+as its original: without ``spawn`` all replicates draw the same.
 
 A study makes a player from its class (``kind = "module:Class"``), with what the constructor asks for by name: ``dim``, which
 it must take; ``noise``, ``horizon``, ``theta_norm`` and ``change_points`` of the world; ``seed``, the replicate's number; and
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Player(Protocol):
-    """Anything that plays: ``select`` returns an arm's number or an object with ``arm``; ``update`` gets that back."""
+    """Anything that can play: ``select`` returns an arm's number or an object with ``arm``; ``update`` gets that back."""
 
     def select(self, arms: Any) -> Any: ...
     def update(self, decision: Any, reward: float) -> None: ...
@@ -55,17 +55,17 @@ def is_player(candidate: object) -> bool:
 
 
 def fresh(player: Any, replicate: int) -> Any:
-    """A player for this replicate; the one given is left as it is."""
+    """A player for this replicate; the one passed in stays unchanged."""
     return player.spawn(replicate) if hasattr(player, "spawn") else copy.deepcopy(player)
 
 
 def state_bytes(player: Player) -> int:
-    """How large a policy's state is; 0 for a player that has none to show."""
+    """The size of a policy's state in bytes; 0 for a player without one."""
     return leaves.state_bytes(player.state) if isinstance(player, Policy) else 0
 
 
 def index_of(decision: Any, offered: Floats, player: Player, t: int) -> int:
-    """Which of the arms offered in round t a decision means: by its number where it has one, else by its arm."""
+    """Which of the arms offered in round t a decision means: by its number if it has one, else by its arm."""
     n, index = len(offered), decision if isinstance(decision, Integral) else getattr(decision, "index", None)
     if isinstance(index, Integral):
         if not isinstance(index, bool) and 0 <= int(index) < n:
@@ -73,7 +73,7 @@ def index_of(decision: Any, offered: Floats, player: Player, t: int) -> int:
     elif (arm := arm_of(decision)) is not None and arm.shape == offered.shape[1:]:
         for same in np.flatnonzero((offered == arm).all(axis=1)):
             return int(same)
-    raise refusal(player, t, decision, f"one of those {n} offered, as its number from 0 to {n - 1} or in an object's `arm`")
+    raise refusal(player, t, decision, f"one of the {n} offered, as a number from 0 to {n - 1} or as an object's `arm`")
 
 
 def chosen_arm(decision: Any, arms: Any, dim: int, player: Player, t: int) -> Floats:
@@ -82,7 +82,7 @@ def chosen_arm(decision: Any, arms: Any, dim: int, player: Player, t: int) -> Fl
         return np.asarray(arms[index_of(decision, np.asarray(arms), player, t)])
     arm = arm_of(decision)
     if arm is None or arm.shape != (dim,) or not np.linalg.norm(arm) <= arms.longest * SLACK:
-        raise refusal(player, t, decision, f"one of {arms!r}, {dim} numbers in an object's `arm`")
+        raise refusal(player, t, decision, f"one of {arms!r}, as {dim} numbers in an object's `arm`")
     return arm
 
 

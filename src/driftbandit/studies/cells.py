@@ -1,4 +1,4 @@
-"""What is done: one SQLite file that holds every finished cell, and never a half of one."""
+"""Finished work: one SQLite file that holds every finished cell, and never part of one."""
 
 import shutil
 import sqlite3
@@ -26,7 +26,7 @@ class Cell(NamedTuple):
 
 
 class Ledger:
-    """Finished cells by key. A commit is all or nothing, whenever the process is killed."""
+    """Finished cells by key. A commit is all or nothing, even if the process is killed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -40,7 +40,7 @@ class Ledger:
 
     @classmethod
     def in_folder(cls, folder: str | Path | None) -> "Ledger":
-        """That of a folder; without one, of a temporary folder that goes when the ledger does."""
+        """The ledger of a folder; without one, of a temporary folder that is deleted with the ledger."""
         place = Path(folder or tempfile.mkdtemp(prefix="driftbandit-"))
         ledger = cls(place / "cells.sqlite")
         if folder is None:

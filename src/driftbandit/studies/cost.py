@@ -1,6 +1,6 @@
-"""What a study will cost, before it starts: rounds, time, memory, and a refusal of what is beyond a limit.
+"""What a study will cost, before it starts: rounds, time, memory; studies beyond a limit are refused.
 
-Rough on purpose: enough to tell a minute from a year, and what fits a machine from what does not.
+Rough on purpose: enough to tell a minute from a year, and what fits in memory from what does not.
 """
 
 import os
@@ -22,7 +22,7 @@ ROUND, STEP = 1e-7, 2.5e-10  # seconds of a round and of a multiplication in it,
 
 
 class Cost(NamedTuple):
-    """Of a study or of several: ``seconds`` of one processor, ``bytes`` that all take, and each worker besides."""
+    """The cost of one or several studies: ``seconds`` of one processor, ``bytes`` in total, and more for each worker."""
 
     rounds: int
     seconds: float
@@ -36,7 +36,7 @@ class Cost(NamedTuple):
         return Cost(self.rounds + other.rounds, self.seconds + other.seconds, self.bytes + other.bytes, most)
 
     def on(self, workers: int | None = None) -> str:
-        """In words, with so many workers: all processors if not given."""
+        """In words, with this many workers (default: all processors)."""
         return f"{self.rounds:,} rounds, {self.briefly_on(workers)} of memory for data"
 
     def briefly_on(self, workers: int | None = None) -> str:
@@ -45,7 +45,7 @@ class Cost(NamedTuple):
 
 
 def machine_bytes() -> int:
-    """What memory the machine has; where it does not say, 16 GB."""
+    """How much memory the machine has; 16 GB if it does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -56,22 +56,22 @@ def check_rounds(rounds: int, most: int) -> None:
     if rounds > most:
         raise SettingsError(
             f"[study] would play {rounds:,} rounds, more than most_rounds = {most:,}: "
-            "take fewer replicates or a shorter horizon, or set most_rounds higher"
+            "use fewer replicates or a shorter horizon, or raise most_rounds"
         )
 
 
 def check_bytes(where: str, needed: int, most: int | None) -> None:
-    """Against the limit, or without one against what the machine has."""
+    """Compare with the limit, or without one with what the machine has."""
     if needed > (machine_bytes() if most is None else most):
         limit = f"the {decimal(machine_bytes())} of this machine" if most is None else f"most_bytes = {most:,}"
         raise SettingsError(
             f"[{where}] would need {decimal(needed)} of memory or more, which is above {limit}: "
-            "make it smaller, or set most_bytes higher"
+            "make it smaller, or raise most_bytes"
         )
 
 
 def least_bytes(settings: Mapping[str, Any], checkpoints: int | list[int]) -> int:
-    """What a world and a policy need at least, by the plain settings: asked before anything is built."""
+    """The least that a world and a policy need, from the plain settings, before anything is built."""
     rows = min(whole(settings.get("horizon")), whole(checkpoints))
     drift, arms = settings.get("drift"), settings.get("arms")
     dim = whole(drift.get("dim") if isinstance(drift, Mapping) else None) or whole(settings.get("dim")) or 2
@@ -80,12 +80,12 @@ def least_bytes(settings: Mapping[str, Any], checkpoints: int | list[int]) -> in
 
 
 def whole(value: Any) -> int:
-    """The number, or 0 for what is none: that is refused elsewhere, in better words."""
+    """The number, or 0 for anything else, which is refused elsewhere with a better message."""
     return int(value) if isinstance(value, Integral) else 0
 
 
 def cost_of(world: World, states: Mapping[str, int], replicates: int, marks: int) -> Cost:
-    """Of one world, played by policies whose states have these sizes, noting the regret ``marks`` times."""
+    """The cost of one world, played by policies with states of these sizes, with regret recorded ``marks`` times."""
     fresh = isinstance(world.arms, ArmSource) and world.arms.fresh
     count = len(getattr(world.arms, "rows", ())) or getattr(world.arms, "count", 1)
     arms = world.dim * count

@@ -26,14 +26,14 @@ def run_all(
     workers: int | None = None,
     address: str | None = None,
 ) -> Iterator[Done]:
-    """Every task's result, as they finish, in any order. ``address``: a running Dask or Ray cluster.
+    """Every task's result, in the order in which they finish. ``address``: a running Dask or Ray cluster.
 
     What all tasks share, such as a large table, is bound to ``function`` with ``functools.partial``.
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     if address is not None and engine == "dask" and workers is not None:
-        raise ValueError("workers is set where a running Dask cluster is started, not here")
+        raise ValueError("workers cannot be set for a running Dask cluster: set it where the cluster is started")
     if address is not None and engine not in ("dask", "ray"):
         raise ValueError(f"address is for the engines dask and ray, not {engine}")
     count = workers or os.cpu_count() or 1
@@ -61,7 +61,7 @@ def _as_finished(function: Callable[[Task], Done], tasks: Sequence[Task]) -> Ite
 
 
 def end_with_parent() -> None:
-    """In a worker: end when the process that started it is gone. Killed, it cannot tell its workers to."""
+    """In a worker: exit when the process that started it is gone, which if killed cannot stop its workers itself."""
     parent = os.getppid()
 
     def watch() -> None:
@@ -73,7 +73,7 @@ def end_with_parent() -> None:
 
 
 def _calls(function: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Any]:
-    """What is bound goes as arguments: of large ones processes share a file, and Dask sends each once."""
+    """Bound values are passed as arguments: processes share large ones through a file, and Dask sends each once."""
     bound = partial(function)
     return (delayed(bound.func)(*bound.args, task, **bound.keywords) for task in tasks)
 

@@ -1,4 +1,4 @@
-"""How close to hindsight: final regrets → ratios to what would have been chosen by one who knew the outcome.
+"""How close to hindsight: final regrets → ratios to the best choice that could be made knowing the outcome.
 
 Roles: "tuned", a forgetter at width 1 with one of the memories; "oracle", told the change points, at width 1; "wide", either
 of them at another width; "contender", what is compared with them.
@@ -18,11 +18,11 @@ MEASURES = {
 
 
 def ratios(final: pl.DataFrame) -> pl.DataFrame:
-    """One row a world and contender, with nulls where it does not play.
+    """One row per world and contender, with nulls where it does not play.
 
-    ``final``: columns group, world, policy, role, replicate, regret. ``tuned``, ``oracle`` and ``best`` are the least mean
-    regret among policies of that role, best of all three; ``ratio`` is the contender's mean to the less of tuned and oracle,
-    ``ratio_tuned`` to tuned, ``ratio_best`` to best, ``worst_run`` its greatest single regret to tuned.
+    ``final``: columns group, world, policy, role, replicate, regret. ``tuned`` and ``oracle`` are the least mean regret among
+    policies of that role, ``best`` among all three roles of hindsight. ``ratio`` divides the contender's mean by the smaller of
+    tuned and oracle, ``ratio_tuned`` by tuned, ``ratio_best`` by best; ``worst_run`` divides its greatest regret by tuned.
     """
     regret, is_contender = pl.col("regret"), pl.col("role") == "contender"
     means = final.group_by("group", "world", "policy", "role", maintain_order=True).agg(
@@ -52,7 +52,7 @@ def ratios(final: pl.DataFrame) -> pl.DataFrame:
 
 
 def summary(table: pl.DataFrame) -> pl.DataFrame:
-    """One row a group and policy: the geometric mean and the worst of each measure over the worlds that it plays."""
+    """One row per group and policy: the geometric mean and the worst of each measure over the worlds that it plays."""
     both = [
         (pl.col(name).log().mean().exp().alias(f"{name}_mean"), pl.col(name).max().alias(f"{name}_worst")) for name in MEASURES
     ]
@@ -63,7 +63,7 @@ def summary(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def summaries(table: pl.DataFrame) -> list[Grid]:
-    """For each group: every policy's geometric mean / worst, the best first."""
+    """For each group: every policy's geometric mean / worst, best first."""
     rows = summary(table).sort("ratio_mean", maintain_order=True)
     counts = table.group_by("group", maintain_order=True).agg(pl.col("world").n_unique())
     return [

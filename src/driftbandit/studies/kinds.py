@@ -1,4 +1,4 @@
-"""The classes that tables name: ours by their kinds, a policy of one's own as "module:Class"."""
+"""The classes that tables name: ours by their kinds, your own policies as "module:Class"."""
 
 import hashlib
 import importlib
@@ -28,7 +28,7 @@ ARMS: dict[str, Callable[..., Any]] = {
     "ellipsoid": Ellipsoid,
     "theorem-four": theorem_four_arms,
 }
-# What a world is made of: each part by its kinds, and the parameter that a bare number stands for.
+# What a world is made of: each part with its kinds, and the parameter that a bare number sets.
 PARTS: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
     "drift": ({**Drift.kinds()}, "kind"),
     "arms": (ARMS, "count"),
@@ -44,7 +44,7 @@ MEMORY: dict[str, Memory] = {
 
 
 def is_own(kind: str) -> bool:
-    """Whether a kind names a class of one's own."""
+    """Whether a kind names a user's own class."""
     return ":" in kind
 
 
@@ -59,8 +59,8 @@ def own_class(kind: str) -> type:
         found = importlib.import_module(module)
     except Exception as error:
         raise ValueError(
-            f"kind {kind!r}: {module!r} cannot be imported ({type(error).__name__}: {error}); it must be importable from where "
-            "this runs, as a file in the current directory is for the command line, and on every worker"
+            f"kind {kind!r}: {module!r} cannot be imported ({type(error).__name__}: {error}); it must be importable here "
+            "and on every worker; the command line also finds files in the current directory"
         ) from error
     player = getattr(found, name, None)
     if player is None:
@@ -68,12 +68,12 @@ def own_class(kind: str) -> type:
     if not isinstance(player, type) or not is_player(player):
         raise ValueError(f"kind {kind!r} must be a class with the methods select and update, got {player!r}")
     if "dim" not in parameters(player):
-        raise ValueError(f"kind {kind!r} must take dim, the number of features, when it is made")
+        raise ValueError(f"kind {kind!r} must have a constructor that takes dim, the number of features")
     return player
 
 
 def parameters(kind: type) -> list[str]:
-    """What a class can be told by name; who takes anything takes ``dim``."""
+    """The keyword arguments of a class; one that takes ``**kwargs`` takes ``dim``."""
     known = inspect.signature(kind).parameters.values()
     named = [one.name for one in known if one.kind not in (one.POSITIONAL_ONLY, one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     return named if "dim" in named or not takes_anything(kind) else ["dim", *named]
@@ -91,6 +91,6 @@ def memory_of(kind: type) -> Memory | None:
 
 @cache
 def source_of(kind: type) -> str:
-    """A digest of the file that a class of one's own stands in, since an edited one is another policy; none for ours."""
+    """A digest of the file of a user's own class, since editing it makes it another policy; empty for ours."""
     file = None if is_ours(kind) else getattr(sys.modules[kind.__module__], "__file__", None)
     return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]

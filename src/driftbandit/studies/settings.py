@@ -19,19 +19,19 @@ from driftbandit.worlds.world import World
 
 Table = Mapping[str, Any]
 
-# What any drift may be made into, by the parameter that asks for it.
+# Drifts that wrap any other drift, by the parameter that asks for them.
 OF_DRIFTS: dict[str, Callable[..., Any]] = {"length": Scaled, "rate": BaseRate}
 DEFAULT_KIND = {"arms": "unit", "noise": "gaussian", "delay": "fixed"}
-WORLD_KEYS = ["group", "dim", "horizon", *PARTS]  # the group is for people: worlds that are summed up together
+WORLD_KEYS = ["group", "dim", "horizon", *PARTS]  # group: worlds that are summarised together
 
 TUNINGS = {"theory": optimal_period, "early": early_period}
 LAID_OUT = ("kind", "told", "memory", "factor")  # keys of a policy's table that are not its parameters
-# Parameters that are lists themselves, and how deep; what is nested deeper makes a grid.
+# Parameters that are lists themselves, and how deep; deeper nesting makes a grid.
 DEPTH = {"pool": 1, "change_points": 1, "drift.theta": 2, "arms.arms": 2, "arms.shape": 2}
 
 
 class Told(Protocol):
-    """What a policy is made for, and told of: a ``World``, or a log, which knows less of itself."""
+    """What a policy is made for and told about: a ``World``, or a log, of which less is known."""
 
     @property
     def dim(self) -> int: ...
@@ -46,7 +46,7 @@ class Told(Protocol):
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be meant; the message names it."""
+    """A wrong setting; the message names it."""
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def hint(name: str, known: Iterable[str], likeness: float) -> str:
-    """The nearest known name, or all of them if none is near."""
+    """The nearest known name, or all names if none is near."""
     known = list(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=likeness)
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
@@ -121,7 +121,7 @@ def make_part(where: str, part: str, setting: Any, shared: Table) -> Any:
         table = {"kind": setting} if isinstance(setting, str) else {number: setting}
     kind = table.pop("kind", DEFAULT_KIND.get(part))
     if not isinstance(kind, str) or kind not in kinds:
-        raise SettingsError(f"[{where}] has no kind {kind!r}; {hint(str(kind), kinds, 0.4)}")
+        raise SettingsError(f"[{where}] unknown {part} kind {kind!r}; {hint(str(kind), kinds, 0.4)}")
     if part == "delay" and "delay" in table:
         table["delay"] = make_part(f"{where}.delay", part, table["delay"], shared)
     makers = [kinds[kind], *(maker for key, maker in OF_DRIFTS.items() if part == "drift" and key in table)]
@@ -148,15 +148,15 @@ def check_policy_table(where: str, table: Table) -> str:
 
 
 def make_policy(where: str, table: Table, world: Told, replicate: int | None) -> Any:
-    """The policy that a table describes, told of the world what it needs: dim, noise, horizon, and what it asks for.
+    """The policy that a table describes, told what it needs about the world: dim, noise, horizon, and what it asks for.
 
-    The noise is its sub-Gaussian scale, or its standard deviation where it has none; ‖θ‖ is told where it is not 1.
+    The noise is its sub-Gaussian scale, or its standard deviation if it has none; ‖θ‖ is told if it is not 1.
 
     ``memory``: rounds, or "theory" for Theorem 2's period at the world's own path length, or "early" for that of the
     paper's first version; ``factor`` multiplies it.
     ``told = false`` in the table: told nothing but dim.
-    ``kind = "module:Class"``: any player of one's own, as ``driftbandit.simulate.player`` says.
-    Without a replicate the path is not walked: enough to see whether the table is sound.
+    ``kind = "module:Class"``: any player of your own, as described in ``driftbandit.simulate.player``.
+    Without a replicate the path length is not computed: enough to check the table.
     """
     player = player_class(check_policy_table(where, table))
     memory, takes = memory_of(player), parameters(player)
@@ -178,7 +178,7 @@ def make_policy(where: str, table: Table, world: Told, replicate: int | None) ->
     arguments = {key: value for key, value in told.items() if key in takes and value is not None}
     policy = named(where, player, {**arguments, **given})
     if getattr(policy, "dim", world.dim) != world.dim:
-        raise SettingsError(f"[{where}] dim must be {world.dim}, as the world's, got {policy.dim}")
+        raise SettingsError(f"[{where}] dim must be {world.dim}, like the world's, got {policy.dim}")
     return policy
 
 
@@ -196,7 +196,7 @@ def memory_rounds(where: str, table: Table, world: Told, replicate: int | None) 
 
 
 def named(where: str, make: Callable[..., Any], arguments: Table) -> Any:
-    """Call, and say in which table a wrong value stands."""
+    """Call ``make``, and say in which table a wrong value is."""
     try:
         return make(**arguments)
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""How a study looks in a notebook: what it will play, or once it has run, the regret of each policy in each world."""
+"""How a study looks in a notebook: what it will play or, once it has run, the regret of each policy in each world."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ def plan(study: "Study", size: str) -> str:
 
 
 def outcome(study: "Study", size: str) -> str:
-    """Within each world the best first."""
+    """Within each world, best first."""
     headings = ("world", "policy", "final regret, mean ± std", "mean regret over time")
     curves = {}
     for (world, policy), group in study.table().group_by("world", "policy", maintain_order=True):

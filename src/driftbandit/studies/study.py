@@ -1,4 +1,4 @@
-"""A study: worlds × policies × replicates as data → one tidy table. Killed at any moment, it goes on where it was."""
+"""A study: worlds × policies × replicates as data → one tidy table. If it is interrupted, run it again to resume."""
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ class Study:
     horizon: int | list[int] | None = None  # for worlds that state none
     replicates: int = 10
     seed: int = 0
-    judge_seed: int | None = None  # kept apart for the last word, when a design is done
+    judge_seed: int | None = None  # reserved for the final judgement, when a design is done
     checkpoints: int | list[int] = 100
     figure: str = "regret"
     most_rounds: int = MOST_ROUNDS
@@ -56,7 +56,7 @@ class Study:
         return cls.from_dict(read_toml(path))
 
     def __post_init__(self) -> None:
-        """Say what is wrong, and what is too large, before anything runs."""
+        """Report what is wrong or too large before anything runs."""
         self._ledger: Ledger | None = None
         validate.whole("replicates", self.replicates)
         validate.whole("most_rounds", self.most_rounds)
@@ -65,7 +65,7 @@ class Study:
                 validate.whole(name, getattr(self, name), least)
         validate.choice("figure", self.figure, ("regret", "scaling"))
         if not isinstance(self.name, str) or Path(self.name).name != self.name:
-            raise SettingsError(f"[study] name must be a word that can name a folder, got {self.name!r}")
+            raise SettingsError(f"[study] name must be usable as the name of a folder, got {self.name!r}")
         for section in (self.worlds, self.policies):
             if not isinstance(section, Mapping):
                 raise SettingsError(f"[study] worlds and policies must be tables, got {section!r}")
@@ -75,10 +75,10 @@ class Study:
         self.cost = self._estimate()
         horizons = {world.settings["horizon"] for world in self.world_variants}
         if self.figure == "scaling" and len(horizons) < 2:
-            raise SettingsError("[study] a scaling figure needs at least two horizons")
+            raise SettingsError("[study] a scaling figure needs at least two horizons: set horizon to a list")
 
     def _estimate(self) -> Cost:
-        """Build every world and policy once, those that fit, and add up what playing them costs."""
+        """Build every world and policy that fits once, and add up what playing them costs."""
         rounds = [whole(world.settings.get("horizon")) for world in self.world_variants]
         check_rounds(sum(rounds) * len(self.policy_variants) * self.replicates, self.most_rounds)
         total = Cost(0, 0.0, 0, 0)
@@ -91,7 +91,7 @@ class Study:
                 try:
                     states[policy.label] = state_bytes(make_policy(policy.where, policy.settings, made, replicate=None))
                 except MemoryError:
-                    raise SettingsError(f"[{policy.where}] needs more memory than there is in [{world.where}]") from None
+                    raise SettingsError(f"[{policy.where}] needs more memory than there is, in [{world.where}]") from None
             cost = cost_of(made, states, self.replicates, marks)
             check_bytes(world.where, cost.bytes + cost.worker_bytes, self.most_bytes)
             total += cost
@@ -106,16 +106,16 @@ class Study:
         address: str | None = None,
         progress: Tick | bool | None = None,
     ) -> Self:
-        """Play what is not yet in the folder's ledger (without a folder: everything, kept while this object lives).
+        """Play what is not yet in the folder's ledger (without a folder: everything, kept as long as this object exists).
 
-        ``progress`` is called with the number of rounds just finished, first with those found finished; True shows a bar.
+        ``progress`` is called with the number of rounds just finished, first with those already finished; True shows a bar.
         """
         with reported(progress, self.rounds()) as tick:
             run_together([self], folder, engine=engine, workers=workers, address=address, progress=tick)
         return self
 
     def tasks(self, done: Collection[str] = ()) -> list[Task]:
-        """What is still to be played."""
+        """The tasks still to be played."""
         tasks = []
         for world, replicate in itertools.product(self.world_variants, range(self.replicates)):
             left = [(policy, key) for policy, key in self._keys(world, replicate) if key not in done]
@@ -142,7 +142,7 @@ class Study:
 
     def draw(self, theme: Theme = LIGHT) -> "Figure":
         """Regret over time, or final regret against the horizon with fitted exponents, as ``figure`` says."""
-        from driftbandit import figures  # a second of matplotlib, for those who draw
+        from driftbandit import figures  # here, since importing matplotlib takes a second
 
         if self.figure == "scaling":
             return figures.scaling(self.final(), fit_exponents(self.final()), theme=theme)
@@ -183,7 +183,7 @@ def run_together(
     address: str | None = None,
     progress: Tick | None = None,
 ) -> None:
-    """Run several studies as one into one ledger, so that no worker waits at the end of each; what they share, once."""
+    """Run several studies as one into one ledger, so that no worker idles at the end of each; shared cells are played once."""
     ledger = Ledger.in_folder(folder)
     claimed, left = ledger.keys(), list[Task]()
     for study in studies:

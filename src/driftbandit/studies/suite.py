@@ -1,7 +1,7 @@
-"""The suite: contenders against hindsight, world by world, in two stages so that hindsight can be afforded.
+"""The suite: contenders compared with hindsight, world by world, in two stages to save time.
 
-First every policy that is tuned in hindsight plays a few replicates; then all replicates are played by those that may yet be
-the best of their class, and by every contender. What is finished is in the ledger, so nothing is played twice.
+First every policy that is tuned in hindsight plays a few replicates; then those that may still be the best of their class,
+and every contender, play all replicates. Finished work is in the ledger, so nothing is played twice.
 """
 
 import fnmatch
@@ -31,7 +31,7 @@ from driftbandit.worlds.arm_sources import ArmSource
 from driftbandit.worlds.world import World
 
 SCOUTS = 5  # replicates of the first stage
-SLACK = 1.5  # a variant this many times worse than the best of its class in the first stage is given up
+SLACK = 1.5  # a variant this many times worse than the best of its class in the first stage is dropped
 JUDGED = 30  # replicates of a judgement
 
 Stage = Callable[[str, int], Callable[[int], None]]  # (its name, its rounds) → what is called with rounds just finished
@@ -46,11 +46,11 @@ def load(
     policies: Sequence[str] | None = None,
     ablation: bool = False,
 ) -> Study:
-    """The study of a file, or the one shipped: only worlds that match the pattern, only contenders that are named.
+    """The study in a file, or the one shipped: only worlds that match the pattern, only contenders that are named.
 
-    With ``ablation`` the contenders are AdaptiveUCB and what is left of it without each of its parts.
+    With ``ablation`` the contenders are AdaptiveUCB and versions of it that each lack one part.
 
-    To judge is to play ``judge_seed`` instead of ``seed``, and 30 replicates unless told otherwise.
+    ``judge``: play ``judge_seed`` instead of ``seed``, with 30 replicates unless ``replicates`` is given.
     """
     study = Study.from_file(str(files("driftbandit") / "examples" / "suite.toml") if file is None else file)
     if ablation:
@@ -59,16 +59,16 @@ def load(
         parts = tomllib.loads((files("driftbandit") / "examples" / "ablation.toml").read_text(encoding="utf-8"))
         study = replace(study, policies={**kept, **parts["policies"]})
     if judge and study.judge_seed is None:
-        raise SettingsError("[study] must have a key 'judge_seed' to be judged")
+        raise SettingsError("[study] must have a key 'judge_seed' to be judged: add one, or leave out --judge")
     if not any(role(policy) == "tuned" for policy in study.policy_variants):
-        raise SettingsError(f"[policies] must have one with a list of memories and width 1, of {', '.join(MEMORY)}")
+        raise SettingsError(f"[policies] must have one with a list of memories and width 1: add one of {', '.join(MEMORY)}")
     contenders = list(dict.fromkeys(policy.name for policy in study.policy_variants if role(policy) == "contender"))
     for name in policies or ():
         if name not in contenders:
-            raise SettingsError(f"policies has no contender {name!r}; {hint(name, contenders, 0.4)}")
+            raise SettingsError(f"[policies] has no contender {name!r}; {hint(name, contenders, 0.4)}")
     chosen = fnmatch.filter(study.worlds, worlds)
     if not chosen:
-        raise SettingsError(f"worlds has none like {worlds!r}; {hint(worlds.strip('*'), study.worlds, 0.4)}")
+        raise SettingsError(f"no world matches {worlds!r}; {hint(worlds.strip('*'), study.worlds, 0.4)}")
     left_out = set() if policies is None else set(contenders) - set(policies)
     return replace(
         study,
@@ -80,7 +80,7 @@ def load(
 
 
 def role(policy: Variant) -> str:
-    """What a policy is for, as ``ratios`` has it: forgetters with a list of memories, and the oracle, are hindsight."""
+    """The role of a policy in ``ratios``: forgetters with a list of memories, and the oracle, belong to hindsight."""
     kind, hindsight = policy.settings["kind"], "memory" in policy.vary and policy.settings["kind"] in MEMORY
     if not hindsight and kind != "OracleRestartUCB":
         return "contender"
@@ -118,7 +118,7 @@ def run(
 
 
 def in_world(study: Study, world: Variant, policies: Sequence[Variant], replicates: int) -> Study:
-    """The same study with one world and these policies: the same cells, so what is finished is found."""
+    """The same study with one world and these policies: the same cells, so finished ones are found."""
     return replace(
         study,
         worlds={world.label: world.settings},
@@ -128,7 +128,7 @@ def in_world(study: Study, world: Variant, policies: Sequence[Variant], replicat
 
 
 def worth_playing(hindsight: Sequence[Variant], final: pl.DataFrame) -> list[Variant]:
-    """Those that may be the best at width 1, or the best at any, and the oracle."""
+    """The variants that may be the best at width 1 or at any width, and the oracle."""
     mean = dict(final.group_by("policy").agg(pl.col("regret").mean()).iter_rows())
     tuned = min(mean[policy.label] for policy in hindsight if role(policy) == "tuned")
     limit = {"tuned": SLACK * tuned, "wide": 0.0, "oracle": float("inf")}
@@ -137,7 +137,7 @@ def worth_playing(hindsight: Sequence[Variant], final: pl.DataFrame) -> list[Var
 
 
 def contenders(study: Study, world: Variant) -> list[Variant]:
-    """Those that can play this world: each tries one round of it, so that what is wrong with it is said now."""
+    """The contenders that can play this world: each tries one round, so that errors appear now."""
     made, able = make_world(world.where, world.settings, study.seed), []
     for policy in study.policy_variants:
         if role(policy) != "contender":
@@ -148,13 +148,13 @@ def contenders(study: Study, world: Variant) -> list[Variant]:
                 play(player, replace(made, horizon=1), checkpoints=1, threads=1)
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
-                raise SettingsError(f"[{policy.where}] {policy.label} breaks in the world {world.label!r}: {what}") from error
+                raise SettingsError(f"[{policy.where}] {policy.label} fails in the world {world.label!r}: {what}") from error
             able.append(policy)
     return able
 
 
 def can_play(player: Any, world: World) -> bool:
-    """Whether the world's arms are such as the policy says it takes: fixed if need be, and no longer than ``arm_norm``."""
+    """Whether the policy accepts the world's arms: fixed if it needs that, and no longer than ``arm_norm``."""
     fixed = isinstance(world.arms, FixedArms) or (isinstance(world.arms, ArmSource) and not world.arms.fresh)
     if getattr(player, "fixed_only", False) and not fixed:
         return False

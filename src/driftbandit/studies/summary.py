@@ -1,4 +1,4 @@
-"""What people get of a study: its table in a few lines, and as files."""
+"""The output of a study: its table summarised in a few lines, and as files."""
 
 import json
 import platform
@@ -15,7 +15,7 @@ from driftbandit.studies.study import Study
 
 
 def summaries(study: Study) -> list[Grid]:
-    """For each world: final regret, time and size of the state of each policy, the best first."""
+    """For each world: final regret, time and state size of each policy, best first."""
     both = ["world", "policy"]
     last = study.table().filter(pl.col("round") == pl.col("round").max().over(both))
     regret = last.group_by(both).agg(mean=pl.col("regret").mean(), std=pl.col("regret").std())
@@ -39,7 +39,7 @@ def summaries(study: Study) -> list[Grid]:
 
 
 def exponents(study: Study) -> Grid:
-    """How the final regret of each policy grows with the horizon, beside the two rates in question."""
+    """How the final regret of each policy grows with the horizon, compared with the rates 2/3 and 3/4."""
     return Grid(
         ("world", "policy", "exponent", "95 % interval", "− 2/3", "− 3/4"),
         [

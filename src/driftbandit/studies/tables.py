@@ -1,4 +1,4 @@
-"""Finished cells → tidy tables, with a column for every setting of a world and of a policy, varied or not."""
+"""Finished cells → tidy tables, with one column per setting of a world or a policy, varied or not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -46,7 +46,7 @@ def described(section: str, rows: Iterable[tuple[str, dict[str, Any]]]) -> pl.Da
 
 
 def column(name: str, values: list[Any]) -> pl.Series:
-    """Typed if the values agree on a type, numbers of both kinds included; else as text."""
+    """Typed if the values share a type (integers and floats may mix); else text."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) > 1 and not kinds <= {int, float}:
         values = [value if value is None else str(value) for value in values]
@@ -54,7 +54,7 @@ def column(name: str, values: list[Any]) -> pl.Series:
 
 
 def world_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Each part by its kind, and its parameters below it: ``noise = 0.1`` is noise: gaussian, noise.scale: 0.1."""
+    """Each part by its kind, followed by its parameters: ``noise = 0.1`` is noise: gaussian, noise.scale: 0.1."""
     columns: dict[str, Any] = {}
     for key, value in settings.items():
         columns |= part_columns(key, key, value) if key in PARTS else {key: plain(value)}
@@ -82,7 +82,7 @@ def policy_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """What fits a column: a list as text, cut short."""
+    """A value that fits a column: a list becomes text, truncated."""
     if not isinstance(value, list | tuple | Mapping):
         return value.item() if isinstance(value, np.generic) else value
     text = str(value)

@@ -14,7 +14,7 @@ from driftbandit.studies.kinds import player_class, source_of
 from driftbandit.studies.settings import SettingsError, check_policy_table, label, make_policy, make_world, variants
 
 BLOCK = 4096
-RESULTS = 4  # raised with every change that moves a number, so that old cells are not taken for new ones
+RESULTS = 4  # raised with every change that moves a number, so that old cells are not mistaken for new ones
 
 
 class Variant(NamedTuple):
@@ -28,7 +28,7 @@ class Variant(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One replicate of one world, and the policies still to play it: plain values, to be sent anywhere."""
+    """One replicate of one world, and the policies still to play it: plain values that can be sent anywhere."""
 
     world: Variant
     policies: Sequence[Variant]
@@ -56,7 +56,7 @@ def play_task(task: Task) -> tuple[list[Cell], int]:
 
 
 def key_of(world: Variant, policy: Variant, replicate: int, seed: int, checkpoints: int | list[int]) -> str:
-    """A digest of all that the numbers of a cell depend on: other settings have other keys."""
+    """A digest of everything that the numbers of a cell depend on: different settings have different keys."""
     played_in = {key: value for key, value in world.settings.items() if key != "group"}
     played = [RESULTS, __version__, played_in, policy.settings, replicate, seed, checkpoints]
     played += filter(None, [source_of(player_class(policy.settings["kind"]))])
@@ -64,7 +64,7 @@ def key_of(world: Variant, policy: Variant, replicate: int, seed: int, checkpoin
 
 
 def marks_of(checkpoints: int | list[int], horizon: int) -> Ints:
-    """The rounds at which regret is noted; the last is always among them."""
+    """The rounds at which regret is recorded; the last is always among them."""
     return checkpoint_rounds([*checkpoints, horizon] if isinstance(checkpoints, list) else checkpoints, horizon)
 
 

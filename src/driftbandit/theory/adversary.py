@@ -32,7 +32,7 @@ def instances(rng: np.random.Generator, count: int, longest: int = 120) -> Itera
 
 
 def features(rng: np.random.Generator, rounds: int, dim: int) -> Floats:
-    """Random, all but aligned, axis by axis, or Theorem 4's: one block, then another that leans on it."""
+    """Random, nearly aligned, axis by axis, or Theorem 4's: one block, then another that overlaps it."""
     kind = rng.integers(4)
     arms: Floats = np.zeros((rounds, dim))
     if kind == 3 and dim >= 2 and rounds >= 6:

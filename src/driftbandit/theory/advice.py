@@ -1,4 +1,4 @@
-"""Tuning made useful: what each policy should be given, and what the theory then promises, in words."""
+"""Tuning made useful: the parameters for each policy, and what the theory then promises, in words."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Advice:
     policy: str
     parameters: dict[str, float | list[int]]
     bound: float | None
-    trivial: float  # what any policy's regret stays below: 2LS a round
+    trivial: float  # the most regret any policy can have: 2LS per round
     words: str
 
     @property
@@ -38,7 +38,7 @@ def advise(
     arm_norm: float = 1.0,
     noise: float = 1.0,
 ) -> list[Advice]:
-    """What the theory says for so many rounds of so much drift.
+    """What the theory recommends and promises for this many rounds with this much drift.
 
     >>> for advice in advise(dim=2, horizon=50_000, path_length=6.83, noise=0.3):
     ...     print(advice.policy, advice.vacuous)
@@ -57,7 +57,7 @@ def advise(
     episode = episode_length(dim, horizon)
     pool = period_pool(dim, horizon, theta_norm, episode)
     whole = bob_regret_bound(horizon, episode, pool, path_length, dim, **scales)
-    valid = "" if arm_norm**2 <= ridge else " The bound is proved for arm_norm² ≤ ridge only."
+    valid = "" if arm_norm**2 <= ridge else " The bound is proved only for arm_norm² ≤ ridge."
     return [
         Advice("RestartUCB", {"period": period}, bound, trivial, promise(bound, trivial, horizon) + valid),
         Advice("WindowUCB", {"window": period}, None, trivial, NO_CONSTANTS),

@@ -1,4 +1,4 @@
-"""The paper's bounds with every constant, before Õ, on arrays of their arguments; and the exact quantities they bound.
+"""The paper's bounds with every constant, before Õ, for arrays of arguments; and the exact quantities they bound.
 
 Symbols: λ ridge, S theta_norm, L arm_norm, R noise, δ delta; H period, P path_length within it.
 """
@@ -25,7 +25,7 @@ def confidence_radius(
 ) -> Any:
     """Lemmas 1 and 3, eq. 9: β = √λ·S + R·√(2 ln(1/δ) + d ln(1 + nL²/(λd))), for n observations.
 
-    One line of its proof lacks the λ in the logarithm; it belongs there.
+    One line of the proof lacks the λ in the logarithm, where it belongs.
     """
     n, d, lam, length = (np.asarray(value, dtype=float) for value in (observations, dim, ridge, arm_norm))
     inside = -2.0 * np.log(np.asarray(delta, dtype=float)) + d * np.log1p(n * length**2 / (lam * d))
@@ -45,7 +45,7 @@ def drift_bound(
     """Lemma 2, eq. 18: L·√(dH/λ)·Σ‖θ_p − θ_{p+1}‖.
 
     The proof's fourth line moves norms inside a sum, which is not allowed: Σ X_s may cancel where Σ X_s(X_sᵀz) does
-    not. The triangle inequality leads from the third line to the sixth all the same, so the lemma stands.
+    not. The triangle inequality still leads from the third line to the sixth, so the lemma holds.
     """
     d, H, lam = (np.asarray(value, dtype=float) for value in (dim, period, ridge))
     return np.asarray(arm_norm) * np.sqrt(d * H / lam) * np.asarray(path_length)
@@ -82,7 +82,7 @@ def potential_bound(rounds: ArrayLike, dim: ArrayLike, ridge: ArrayLike = 1.0, a
     """Lemma 4, eq. of the elliptical potential: √(2dT ln(1 + L²T/(λd))).
 
     The proof uses 1 + x ≥ e^{x/2} and states it on [0, 1], so L² ≤ λ; it is true up to x = 2.512, and so is the lemma for
-    L² ≤ 2.512λ. Beyond it is false, already for one round: d = 1, L²/λ = 3 gives √3 > √(2 ln 4).
+    L² ≤ 2.512λ. Beyond that it is false even for one round: d = 1, L²/λ = 3 gives √3 > √(2 ln 4).
     """
     T, d, lam, length = (np.asarray(value, dtype=float) for value in (rounds, dim, ridge, arm_norm))
     return np.sqrt(2.0 * d * T * np.log1p(length**2 * T / (lam * d)))
@@ -102,7 +102,7 @@ def epoch_regret_bound(
 ) -> Any:
     """Theorem 1: 2L²√(d/λ)·H^{3/2}·P + 2β_H·√(2dH ln(1 + L²H/(λd))) with probability 1 − 2δ. Needs L² ≤ λ.
 
-    Summed over ``epochs`` whose drifts add up to ``path_length``: the second part once for each.
+    Summed over ``epochs`` whose drifts add up to ``path_length``: the second part once per epoch.
     """
     H = np.asarray(period, dtype=float)
     drift = 2.0 * np.asarray(arm_norm) * H * drift_bound(path_length, dim, H, ridge, arm_norm)
@@ -134,7 +134,7 @@ def regret_bound(
 def meta_regret_bound(plays: ArrayLike, choices: ArrayLike, reward_bound: ArrayLike) -> Any:
     """Exp3's regret over n plays of K choices, 2√(e − 1)·√(nK ln K), for rewards that span 2Q (Theorem 3's second part).
 
-    Text: "O(ΔNT)" there lacks a square root, and N is the pool's size in one place and the episodes' number in another.
+    In the paper's text, "O(ΔNT)" lacks a square root, and N is the pool's size in one place, the number of episodes in another.
     """
     n, K = np.asarray(plays, dtype=float), np.asarray(choices, dtype=float)
     return 2.0 * np.asarray(reward_bound) * 2.0 * np.sqrt(np.e - 1.0) * np.sqrt(n * K * np.log(K))
@@ -151,9 +151,9 @@ def bob_regret_bound(
     arm_norm: float = 1.0,
     noise: float = 1.0,
 ) -> float:
-    """Theorem 3 with constants, in expectation: the best base bound in the pool, Exp3's, and what the failures may cost.
+    """Theorem 3 with constants, in expectation: the best base bound in the pool, Exp3's bound, and the cost of failures.
 
-    Each of ⌈T/Δ⌉ episodes starts its base anew, so it has ⌈Δ/H⌉ epochs; each of two events of probability 2/T (Theorem 2,
+    Each of ⌈T/Δ⌉ episodes restarts its base, so it has ⌈Δ/H⌉ epochs; each of two events of probability 2/T (Theorem 2,
     Lemma 7) costs at most 2LST.
     """
     episodes = math.ceil(horizon / episode)

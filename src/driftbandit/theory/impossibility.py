@@ -1,4 +1,4 @@
-"""Theorem 4: features for which the step that earlier proofs rest on is false."""
+"""Theorem 4: features for which the step that earlier proofs rely on is false."""
 
 import math
 from typing import Any
@@ -42,7 +42,7 @@ def sigma_max(period: ArrayLike) -> Any:
 def sigma_lower_bound(period: ArrayLike) -> Any:
     """Theorem 4: σ_max ≥ (√a'/2)·√H, a' = (1 − a)a(√(1−a) − √a)² at a = 1/3.
 
-    The paper prints the constant as 0.0564 and the bounds as 3.087 and 9.763: those are with all digits of a', as here;
+    The paper prints the constant as 0.0564 and the bounds as 3.087 and 9.763, which use all digits of a', as here;
     0.0564·√3000 would be 3.089 and 0.0564·√30,000 9.769. The proof writes p for H in two places.
     """
     return CONSTANT * np.sqrt(np.asarray(period, dtype=float))

@@ -1,4 +1,4 @@
-"""What the theory tells a policy to forget: Theorem 2's period, and what bandits over bandits (Section 3.4) build on it."""
+"""How much the theory tells a policy to forget: Theorem 2's period, and what bandits over bandits (Section 3.4) build on it."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from driftbandit.core import validate
 
 
 def over_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Also take arrays of arguments, by position or by name, entry by entry; a plain call stays one."""
+    """Let a function also take arrays, by position or by name, elementwise; scalar calls stay as they are."""
 
     @wraps(function)
     def on_any(*arguments: Any, **named: Any) -> Any:
@@ -36,9 +36,9 @@ def optimal_period(dim: int, horizon: int, path_length: float) -> int:
 
 @over_arrays
 def early_period(dim: int, horizon: int, path_length: float) -> int:
-    """H = ⌊(dT/P_T)^⅔⌋, at most T: the tuning of the paper's first version, which rests on the lemma that Theorem 4 refutes.
+    """H = ⌊(dT/P_T)^⅔⌋, at most T: the tuning of the paper's first version, which relies on the lemma that Theorem 4 refutes.
 
-    (dT)^⅔ P_T^⅓ is the regret it would promise. The proof of Theorem 3 still names it.
+    It would promise a regret of (dT)^⅔ P_T^⅓. The proof of Theorem 3 still mentions it.
     """
     dim, horizon = validate.whole("dim", dim), validate.whole("horizon", horizon)
     path_length = validate.not_negative("path_length", path_length)
@@ -70,7 +70,7 @@ def episode_length(dim: int, horizon: int) -> int:
 def period_pool(dim: int, horizon: int, theta_norm: float = 1.0, episode: int | None = None) -> list[int]:
     """Eq. 14: H_i = ⌊d^¼ S^-½ 2^(i-1)⌋ for i = 1 … ⌈½ log₂(ST)⌉ + 1.
 
-    As printed H_1 is 0 once S > √d, and H_N can exceed Δ: clipped to [1, Δ], doubles dropped.
+    As printed, H_1 is 0 if S > √d, and H_N can exceed Δ: here they are clipped to [1, Δ], and duplicates dropped.
     """
     episode = episode_length(dim, horizon) if episode is None else validate.whole("episode", episode)
     theta_norm = validate.positive("theta_norm", theta_norm)
@@ -84,7 +84,7 @@ def episode_reward_bound(
 ) -> Any:
     """Lemma 7: an episode's reward sum stays within Q = LSΔ + 2R√(Δ ln(T/√Δ)) with probability 1 − 2/T.
 
-    The lemma defines L_i without the absolute value that its words and its proof have.
+    The lemma defines L_i without the absolute value that its text and its proof use.
     """
     T, rounds = np.asarray(horizon, dtype=float), np.asarray(episode, dtype=float)
     spread = rounds * np.log(T / np.sqrt(rounds))

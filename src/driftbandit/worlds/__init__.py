@@ -1,1 +1,1 @@
-"""What is played against: drifts, arms, noise and delays, dealt in blocks."""
+"""The worlds that policies play in: drifts, arms, noise and delays, dealt in blocks."""

@@ -1,4 +1,4 @@
-"""Arm sources: random arm sets of a world, one for all rounds or fresh ones each round. None is longer than 1."""
+"""Arm sources: random arm sets of a world, one for all rounds or a fresh one each round. No arm is longer than 1."""
 
 import math
 from abc import abstractmethod
@@ -26,7 +26,7 @@ class ArmSource(Part):
 
 @dataclass(frozen=True)
 class UnitArms(ArmSource):
-    """``count`` random arms of unit length: one set for all rounds, or ``fresh`` ones each round."""
+    """``count`` random arms of unit length: one set for all rounds, or a ``fresh`` one each round."""
 
     count: int = 20
     fresh: bool = False

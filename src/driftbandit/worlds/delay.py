@@ -1,4 +1,4 @@
-"""Delay laws: how many further rounds are decided before a reward is told. 0 tells it before the next decision."""
+"""Delay laws: how many further rounds are decided before a reward is told. 0: it is told before the next decision."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Delay(Part):
 
 @dataclass(frozen=True)
 class FixedDelay(Delay):
-    """Every reward waits as long."""
+    """The same delay for every reward."""
 
     longest: int = 0
 
@@ -57,7 +57,7 @@ class UniformDelay(Delay):
 
 @dataclass(frozen=True)
 class GeometricDelay(Delay):
-    """Memoryless with this mean, cut off at ``longest``."""
+    """Memoryless with this mean, truncated at ``longest``."""
 
     mean: float
     longest: int
@@ -74,7 +74,7 @@ class GeometricDelay(Delay):
 
 @dataclass(frozen=True)
 class HeavyDelay(Delay):
-    """Heavy-tailed (Lomax): k rounds or more with the chance (1 + k/scale)^-tail, cut off at ``longest``."""
+    """Heavy-tailed (Lomax): k rounds or more with probability (1 + k/scale)^-tail, truncated at ``longest``."""
 
     scale: float
     longest: int
@@ -92,7 +92,7 @@ class HeavyDelay(Delay):
 
 @dataclass(frozen=True)
 class Timeout(Delay):
-    """As clicks come: a reward that is not 0 after another ``delay`` (at once by default), a 0 only after ``wait`` rounds."""
+    """As with clicks: a nonzero reward is told after another ``delay`` (by default at once), a 0 only after ``wait`` rounds."""
 
     wait: int
     delay: Delay = field(default_factory=FixedDelay)
@@ -112,7 +112,7 @@ class Timeout(Delay):
 
 
 class DelayArray(Delay):
-    """Delays of one's own, one number a round, the same in every replicate."""
+    """Your own delays, one number per round, the same in every replicate."""
 
     by_name = False
 
@@ -128,11 +128,11 @@ class DelayArray(Delay):
 
 
 class Always(NamedTuple):
-    """Whatever the rewards are, they are told."""
+    """Every arrival is told, whatever its reward."""
 
 
 class IfOfKind(NamedTuple):
-    """Each round stands twice among the arrivals: where it is told if its reward is 0, and where if it is not."""
+    """Each round is listed twice among the arrivals: where it is told if its reward is 0, and where if it is not."""
 
     zero: Ints  # 1 or 0 for each arrival
 
@@ -154,7 +154,7 @@ def _if_of_kind(telling: IfOfKind, k: int, reward: float) -> bool:
 
 
 class Schedule:
-    """Which rewards are told after which round, block by block: earlier rounds first among those told together."""
+    """Which rewards are told after which round, block by block; of those told together, earlier rounds come first."""
 
     def __init__(self) -> None:
         self._entries = self._due = np.empty(0, np.int64)

@@ -25,7 +25,7 @@ class Drift(Part):
 
 @dataclass(frozen=True)
 class UnitDrift(Drift):
-    """A path in ``dim`` dimensions of vectors no longer than 1, of unit vectors where nothing else is said."""
+    """A path in ``dim`` dimensions of vectors no longer than 1; of unit vectors unless stated otherwise."""
 
     dim: int = 2
 
@@ -34,7 +34,7 @@ class UnitDrift(Drift):
 
 
 def hold(theta: Floats, rounds: int) -> Iterator[Floats]:
-    """The same θ for so many rounds."""
+    """The same θ for this many rounds."""
     for size in page_sizes(rounds):
         yield np.broadcast_to(theta, (size, len(theta)))
 
@@ -52,7 +52,7 @@ def on_circle(dim: int, angle: Floats) -> Floats:
 
 
 def turns(horizon: int, period: int) -> Iterator[Floats]:
-    """How far round a cycle of ``period`` rounds each round is, as an angle."""
+    """The position of each round in a cycle of ``period`` rounds, as an angle."""
     for start in range(0, horizon, PAGE):
         yield 2.0 * math.pi * (np.arange(start, min(start + PAGE, horizon)) % period) / period
 
@@ -94,7 +94,7 @@ class Gradual(Plane):
 
 @dataclass(frozen=True)
 class Seasonal(Plane):
-    """Round the unit circle once every ``period`` rounds: what is forgotten comes back."""
+    """Around the unit circle once every ``period`` rounds: what is forgotten comes back."""
 
     period: int = field(default=10_000, kw_only=True)
 
@@ -109,7 +109,7 @@ class Seasonal(Plane):
 
 @dataclass(frozen=True)
 class Constant(UnitDrift):
-    """One θ for ever, drawn from the sphere."""
+    """One θ in all rounds, drawn from the sphere."""
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         yield from hold(on_sphere(chance(0), self.dim), horizon)
@@ -117,7 +117,7 @@ class Constant(UnitDrift):
 
 @dataclass(frozen=True)
 class Switching(UnitDrift):
-    """A new θ from the sphere about ``every`` so many rounds (uniformly between a half and one and a half of it)."""
+    """A new θ from the sphere about every ``every`` rounds (uniformly between 0.5 and 1.5 times that)."""
 
     every: int = field(default=1000, kw_only=True)
 
@@ -136,7 +136,7 @@ class Switching(UnitDrift):
 
 @dataclass(frozen=True)
 class CalmBurst(Switching):
-    """Calm for the first half, ``Switching`` for the third quarter, calm again for the last."""
+    """Calm for the first half, ``Switching`` for the third quarter, calm again for the last quarter."""
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         half, quarter = horizon // 2, horizon // 4
@@ -168,7 +168,7 @@ class RandomWalk(UnitDrift):
 
 @kernel
 def walk(theta: Floats, moves: Floats) -> None:
-    """Turn moves into places, in place, and leave theta at the start of the next page."""
+    """Turn moves into positions, in place, and leave theta at the start of the next page."""
     for t in range(len(moves)):
         length = 0.0
         for j in range(len(theta)):
@@ -181,7 +181,7 @@ def walk(theta: Floats, moves: Floats) -> None:
 
 
 class Path(Drift):
-    """Any path of one's own: a (T, dim) array, the same in every replicate."""
+    """Your own path: a (T, dim) array, the same in every replicate."""
 
     def __init__(self, theta: ArrayLike) -> None:
         self.theta = validate.array("theta", theta, 2).copy()

@@ -1,4 +1,4 @@
-"""Paths that trouble a policy in some way of their own: what hides, returns, comes late, comes seldom, speeds up."""
+"""Paths that are hard in different ways: changes that hide, return, come late, come rarely or speed up."""
 
 import itertools
 import math
@@ -14,17 +14,17 @@ from driftbandit.worlds.drift import Drift, Gradual, Plane, UnitDrift, hold, on_
 
 
 def whole_blocks(dim: int, features: int) -> int:
-    """So many features for each action, if they come out even."""
+    """The number of features per action, if it divides the dimensions."""
     if dim % validate.whole("features", features):
-        raise ValueError(f"features must divide the {dim} dimensions into whole actions, got {features}")
+        raise ValueError(f"features must divide the {dim} dimensions into whole actions, got features = {features}")
     return features
 
 
 @dataclass(frozen=True)
 class Hidden(Plane):
-    """θ = ½e_1, and in every second sixth of the horizon some other coordinate is 0.85: e_1's reward never tells.
+    """θ = ½e_1, and in every second sixth of the horizon some other coordinate is 0.85: e_1's reward never shows it.
 
-    With ``features`` for each action, as DisjointArms has them, the coordinates are those of the actions' constants.
+    With ``features`` per action, as in DisjointArms, the coordinates are those of the actions' constants.
     """
 
     features: int = field(default=1, kw_only=True)
@@ -47,7 +47,7 @@ class Hidden(Plane):
 
 @dataclass(frozen=True)
 class Returning(UnitDrift):
-    """``count`` vectors from the sphere by turns, each for ``every`` rounds: seasons that change overnight."""
+    """``count`` vectors from the sphere in turn, each for ``every`` rounds: seasons that change overnight."""
 
     every: int = field(default=1000, kw_only=True)
     count: int = field(default=2, kw_only=True)
@@ -64,7 +64,7 @@ class Returning(UnitDrift):
 
 @dataclass(frozen=True)
 class Rarer(UnitDrift):
-    """A new θ from the sphere, each to last twice as long as the one before, the first for ``first`` rounds."""
+    """New θs from the sphere, each lasting twice as long as the one before; the first lasts ``first`` rounds."""
 
     first: int = field(default=100, kw_only=True)
 
@@ -82,7 +82,7 @@ class Rarer(UnitDrift):
 
 @dataclass(frozen=True)
 class Late(UnitDrift):
-    """One change, after the share ``at`` of the rounds."""
+    """One change, after a fraction ``at`` of the rounds."""
 
     at: float = field(default=0.9, kw_only=True)
 
@@ -119,7 +119,7 @@ class Cycle(UnitDrift):
 
 @dataclass(frozen=True)
 class Swaying(Cycle):
-    """The first coordinate goes to and fro between ±√½; the others, √½ long together, stay."""
+    """The first coordinate swings between ±√½; the others, together of length √½, stay fixed."""
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         rest = on_sphere(chance(0), self.dim - 1) if self.dim > 1 else np.empty(0)
@@ -129,7 +129,7 @@ class Swaying(Cycle):
 
 @dataclass(frozen=True)
 class Breathing(Cycle):
-    """One direction, whose length goes from 1 to 0.2 and back: the ranking of arms never changes, only the scale."""
+    """One direction, with a length that goes from 1 to 0.2 and back: the ranking of arms never changes, only the scale."""
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         theta = on_sphere(chance(0), self.dim)
@@ -145,7 +145,7 @@ class Scaled(Drift):
     length: float = 1.0
     dim: int = field(init=False, repr=False)
 
-    by_name = False  # it takes another: a study asks for it by ``length``
+    by_name = False  # it wraps another: a study asks for it by ``length``
 
     def __post_init__(self) -> None:
         validate.settle(self, length=validate.positive("length", self.length), dim=self.drift.dim)
@@ -157,10 +157,10 @@ class Scaled(Drift):
 
 @dataclass(frozen=True)
 class BaseRate(Drift):
-    """For DisjointArms: every action gives ``rate``, more or less; another drift says which gives more.
+    """For DisjointArms: every action yields about ``rate``; another drift determines which yield more.
 
-    ``features``: of each action. ``spread``: how far rewards lie from the rate (root mean square over the directions that the
-    other drift may take), as a share of it: at ½ every fortieth would be negative. No θ is longer than ``length``.
+    ``features``: per action. ``spread``: how far rewards lie from the rate (root mean square over the directions that the other
+    drift may take), as a fraction of it: at ½, one in forty would be negative. No θ is longer than ``length``.
     """
 
     drift: UnitDrift
@@ -170,11 +170,11 @@ class BaseRate(Drift):
     dim: int = field(init=False, repr=False)
     length: float = field(init=False, repr=False)
 
-    by_name = False  # it takes another: a study asks for it by ``rate``
+    by_name = False  # it wraps another: a study asks for it by ``rate``
 
     def __post_init__(self) -> None:
         if not isinstance(self.drift, UnitDrift):
-            raise ValueError(f"drift must be one of unit length, such as Switching, got {self.drift!r}")
+            raise ValueError(f"drift must have unit length, like Switching, got {self.drift!r}")
         dim, rate = self.drift.dim, validate.positive("rate", self.rate)
         spread = validate.not_negative("spread", self.spread)
         validate.settle(self, rate=rate, features=whole_blocks(dim, self.features), spread=spread)

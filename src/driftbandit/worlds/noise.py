@@ -1,4 +1,4 @@
-"""Noise laws: what a reward adds to its mean, or how else it comes of it."""
+"""Noise laws: what is added to the mean reward, or how else a reward is drawn from its mean."""
 
 import math
 from abc import abstractmethod
@@ -19,12 +19,12 @@ from driftbandit.worlds.reward import Added, Clicked, Counted
 class Noise(Part):
     @property
     def form(self) -> Added | Clicked | Counted:
-        """How a reward comes of its mean and the round's number."""
+        """How a reward is computed from its mean and the round's random number."""
         return Added()
 
     @abstractmethod
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
-        """One number a round, in pages."""
+        """One number per round, in pages."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Uniform(Law):
 
 
 class Rademacher(Law):
-    """±scale, each half of the time."""
+    """±scale, each with probability ½."""
 
     def draw(self, rng: np.random.Generator, rounds: int) -> Floats:
         return 2.0 * rng.integers(0, 2, rounds) - 1.0
@@ -68,7 +68,7 @@ class Rademacher(Law):
 
 @dataclass(frozen=True)
 class StudentT(Law):
-    """Heavy tails: Student's t with ``freedom`` degrees of freedom and the standard deviation ``scale``."""
+    """Heavy tails: Student's t with ``freedom`` degrees of freedom and standard deviation ``scale``."""
 
     freedom: float = 3.0
 
@@ -84,7 +84,7 @@ class StudentT(Law):
 
 @dataclass(frozen=True)
 class Alternating(Gaussian):
-    """Gaussian of standard deviation ``scale`` for ``every`` rounds, of ``quiet`` times that for as many, and so on."""
+    """Gaussian with standard deviation ``scale`` for ``every`` rounds, then ``quiet`` times that for as many, and so on."""
 
     quiet: float = 0.1
     every: int = 1000
@@ -104,7 +104,7 @@ class Alternating(Gaussian):
 
 
 class NoiseArray(Noise):
-    """Noise of one's own, one number a round, the same in every replicate."""
+    """Your own noise, one number per round, the same in every replicate."""
 
     by_name = False
 
@@ -116,7 +116,7 @@ class NoiseArray(Noise):
 
 
 class Luck(Noise):
-    """A law of its own around the mean: each round deals one number, uniform on [0, 1), that decides for every policy alike."""
+    """A law with a given mean: each round deals one number, uniform on [0, 1), that decides alike for every policy."""
 
     @property
     @abstractmethod
@@ -129,7 +129,7 @@ class Luck(Noise):
 
 @dataclass(frozen=True)
 class Clicks(Luck):
-    """1 or 0: a click with the chance ⟨x, θ⟩, cut to [0, 1]. Its ``scale`` is Hoeffding's ½, whatever the base rate."""
+    """1 or 0: a click with probability ⟨x, θ⟩, clipped to [0, 1]. Its ``scale`` is Hoeffding's ½, whatever the base rate."""
 
     scale: ClassVar[float] = 0.5
 
@@ -140,9 +140,9 @@ class Clicks(Luck):
 
 @dataclass(frozen=True)
 class Counts(Luck):
-    """Whole numbers of mean ⟨x, θ⟩, at least 0: Poisson's law, and in the share ``zeros`` of the rounds 0 whatever is played.
+    """Counts with mean ⟨x, θ⟩, at least 0: Poisson, but 0 in a fraction ``zeros`` of the rounds, whatever is played.
 
-    Counts have no sub-Gaussian constant. Their ``scale`` is the standard deviation of one whose mean is ``typical``.
+    Counts have no sub-Gaussian constant. Their ``scale`` is the standard deviation of a count with mean ``typical``.
     """
 
     zeros: float = 0.0
@@ -151,7 +151,7 @@ class Counts(Luck):
     def __post_init__(self) -> None:
         zeros, typical = validate.not_negative("zeros", self.zeros), validate.positive("typical", self.typical)
         if zeros >= 1.0:
-            raise ValueError(f"zeros must be less than 1, a share of the rounds, got {zeros:g}")
+            raise ValueError(f"zeros must be less than 1, a fraction of the rounds, got {zeros:g}")
         validate.settle(self, zeros=zeros, typical=typical)
 
     @property

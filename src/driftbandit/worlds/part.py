@@ -1,4 +1,4 @@
-"""Parts of a world by name: a class below Drift, ArmSource, Noise or Delay is a kind that a study can name."""
+"""Parts of a world by name: a subclass of Drift, ArmSource, Noise or Delay is a kind that a study can name."""
 
 import inspect
 import re
@@ -20,12 +20,12 @@ class Part(ABC):
 
     @classmethod
     def kinds(cls) -> dict[str, type[Self]]:
-        """Those in this folder: ``RandomWalk`` is "random-walk", ``UniformDelay`` "uniform"."""
+        """The kinds in this folder: ``RandomWalk`` is "random-walk", ``UniformDelay`` "uniform"."""
         import_folder(__name__.rpartition(".")[0])
         nameable = [kind for kind in cls._known if kind.by_name and is_ours(kind) and not inspect.isabstract(kind)]
         return {kind_of(kind.__name__): kind for kind in nameable if issubclass(kind, cls)}
 
 
 def kind_of(name: str) -> str:
-    """In small letters and with hyphens, and without what it is a kind of."""
+    """In lower case with hyphens, without the name of the base class."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", re.sub("(Arms|Delay)$", "", name)).lower()

@@ -1,11 +1,11 @@
-"""How a reward comes of its mean: by noise that is added, or by a law of its own that one uniform number a round decides."""
+"""How a reward is drawn from its mean: by added noise, or by a law that one uniform number per round decides."""
 
 import math
 from typing import Any, NamedTuple
 
 from driftbandit.core.compile import Verb, kernel
 
-MOST = 1e6  # greater means of counts are cut: to invert their law would take for ever
+MOST = 1e6  # greater means of counts are clipped: inverting their law would take too long
 
 
 class Added(NamedTuple):
@@ -13,24 +13,24 @@ class Added(NamedTuple):
 
 
 class Clicked(NamedTuple):
-    """1 as often as the mean says, else 0."""
+    """1 with the mean as its probability, else 0."""
 
 
 class Counted(NamedTuple):
-    """A whole number by Poisson's law, and 0 in the share ``zeros`` of the rounds besides."""
+    """A Poisson count, but 0 in a fraction ``zeros`` of the rounds."""
 
     zeros: float
 
 
 @Verb
 def mean_reward(form: Any, expected: float) -> float:
-    """⟨x, θ⟩, cut to what this form of reward can have for a mean."""
+    """⟨x, θ⟩, clipped to the means that this form of reward can have."""
     raise NotImplementedError
 
 
 @Verb
 def draw_reward(form: Any, mean: float, luck: float) -> float:
-    """The reward of this mean, given the round's noise, or its number uniform on [0, 1): the same for every policy."""
+    """A reward with this mean, given the round's noise or its number uniform on [0, 1): the same for every policy."""
     raise NotImplementedError
 
 
@@ -69,7 +69,7 @@ def _count(form: Counted, mean: float, luck: float) -> float:
 
 @kernel
 def poisson(mean: float, luck: float) -> float:
-    """The least k with P(N ≤ k) > luck, where N has Poisson's law with this mean.
+    """The least k with P(N ≤ k) > luck, where N is Poisson with this mean.
 
     The sum begins and ends ten standard deviations from the mean: what lies beyond is less than float64 can tell from 0.
     """

@@ -29,12 +29,12 @@ class Block(NamedTuple):
     start: int
     theta: Floats  # (B, d)
     arms: Kept | Dealt | Convex
-    noise: Floats  # (B,): what is added to the mean, or the luck that decides, as `form` has it
+    noise: Floats  # (B,): what is added to the mean, or the luck that decides, depending on `form`
     best: Floats  # (B,): the greatest mean reward
     arrivals: Ints  # the rounds whose rewards are told in this block …
     upto: Ints  # (B + 1,): … those of the block's round i are arrivals[upto[i]:upto[i + 1]] …
     telling: Always | IfOfKind  # … as far as they are of the kind that is told then
-    form: Added | Clicked | Counted  # how a reward comes of its mean
+    form: Added | Clicked | Counted  # how a reward is drawn from its mean
 
 
 @kernel
@@ -46,10 +46,10 @@ def fill_best(form: Added | Clicked | Counted, arms: Kept | Dealt | Convex, thet
 
 @dataclass(frozen=True)
 class World:
-    """``horizon`` rounds of a drift, with arms and noise, or in place of noise a law of rewards such as Clicks.
+    """``horizon`` rounds of a drift, with arms and noise, or instead of noise a law of rewards such as Clicks.
 
     ``arms``: UnitArms or another source, FixedArms, a (n, d) array, Ball or Ellipsoid. A replicate is one draw of all that is
-    random; a seed and a replicate fix it, however the rounds are cut into blocks.
+    random, determined by its number and the seed, however the rounds are split into blocks.
     """
 
     drift: Drift
@@ -68,7 +68,7 @@ class World:
         if not isinstance(self.arms, ArmSource | FixedArms | Ball | Ellipsoid):
             object.__setattr__(self, "arms", FixedArms(self.arms))
         if isinstance(self.arms, FixedArms | DisjointArms) and self.arms.dim != self.dim:
-            raise ValueError(f"arms must have {self.dim} columns, as the drift has, got {self.arms.dim}")
+            raise ValueError(f"arms must have {self.dim} columns, like the drift, got {self.arms.dim}")
         if isinstance(self.arms, Ellipsoid):
             self.arms.factor(self.dim)
 
@@ -106,7 +106,7 @@ class World:
         return self._lengths[replicate]
 
     def change_points(self, replicate: int = 0) -> list[int]:
-        """The rounds, counted from 0, that begin a new θ."""
+        """The rounds, counted from 0, at which a new θ begins."""
         return (np.flatnonzero(np.concatenate(list(self.steps(replicate)))) + 1).tolist()
 
     def steps(self, replicate: int) -> Iterator[Floats]:
@@ -142,6 +142,6 @@ class World:
             yield arms
 
     def _fresh(self, arms: ArmSource, chance: Chance) -> Iterator[Floats]:
-        most = max(2**20 // (self.dim * arms.count), 1)  # at most 8 MiB a page
+        most = max(2**20 // (self.dim * arms.count), 1)  # at most 8 MiB per page
         for page, size in enumerate(page_sizes(self.horizon, min(PAGE, most))):
             yield arms.draw(chance(page), self.dim, size)

@@ -1,1 +1,1 @@
-"""Every statement of the paper, tried."""
+"""Every statement of the paper, tested."""

@@ -1,4 +1,4 @@
-"""Trials of the paper's lemmas: exact algebra where a statement is exact, instances that try to break it where it is not."""
+"""Tests of the paper's lemmas: exact algebra where a statement is exact, instances that try to break it where it is not."""
 
 import math
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from driftbandit.theory.adversary import Instance, instances
 from driftbandit.theory.impossibility import Q, hard_features, sigma_lower_bound, sigma_max
 from driftbandit.theory.tuning import episode_reward_bound, optimal_period
 
-DELTA = 0.1  # allowed failures in the simulated statements: large, so that a frequency can be measured
+DELTA = 0.1  # the allowed share of failures in simulated statements: large, so that a frequency can be measured
 
 
 class Effort(NamedTuple):
@@ -84,9 +84,9 @@ def proof_line() -> Verdict:
     norms = [float(np.sqrt(v @ np.linalg.solve(V, v))) for v in (left, right)]
     return Verdict(
         "Proof of Lemma 2, fourth line: norms moved inside the sum",
-        f"features x and −x: {norms[0]:.3f} against {norms[1]:.3f}",
+        f"features x and −x: {norms[0]:.3f} versus {norms[1]:.3f}",
         norms[0] <= norms[1],
-        "False, and not needed: the triangle inequality leads past it, so the lemma stands.",
+        "False, and not needed: the triangle inequality bypasses it, so the lemma holds.",
         expected=False,
     )
 
@@ -133,7 +133,7 @@ def concentration(effort: Effort) -> list[Verdict]:
 
 
 def optimal_tuning(effort: Effort) -> list[Verdict]:
-    """Theorem 2's period against every other: in order it minimises d^½H^{3/2}P_T + dT/√H."""
+    """Theorem 2's period compared with all others: up to a constant it minimises d^½H^{3/2}P_T + dT/√H."""
     rng, worst = effort.rng(4), 0.0
     for _ in range(effort.instances):
         dim, horizon = int(rng.integers(1, 50)), int(10 ** rng.uniform(2, 6))
@@ -164,7 +164,7 @@ def potentials(effort: Effort) -> list[Verdict]:
             "Lemma 4 as printed, any L and λ",
             f"one round, d = 1, λ from 0.01 to 1; worst measured/bound {max(outside):.3f}",
             max(outside) <= 1.0,
-            "False beyond L² = 2.512λ. Its proof asks for L² ≤ λ, and so do Theorems 1 and 2; policies warn beyond that.",
+            "False beyond L² = 2.512λ. Its proof requires L² ≤ λ, and so do Theorems 1 and 2; policies warn beyond that.",
             expected=False,
         ),
     ]

@@ -1,4 +1,4 @@
-"""Every statement of the paper, run: the lemmas' trials, and the theorems on runs of the algorithms themselves."""
+"""Every statement of the paper, tested: the lemmas, and the theorems on runs of the algorithms themselves."""
 
 import math
 from collections.abc import Callable
@@ -69,7 +69,7 @@ def regret_theorems(effort: Effort) -> list[Verdict]:
 
 
 def parameter_free_theorem(effort: Effort) -> list[Verdict]:
-    """Theorem 3: the mean regret of bandits over bandits."""
+    """Theorem 3: the mean regret of BanditOverBandit."""
     horizon, noise = 400, 0.5
     world = World(Switching(3, every=60), Rademacher(noise), horizon, UnitArms(6), seed=(effort.seed, 12))
     bob = BanditOverBandit(3, horizon=horizon, noise=noise)

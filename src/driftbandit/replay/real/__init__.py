@@ -1,4 +1,4 @@
-"""Real worlds as replays: tables with the outcome of every arm, and features that know nothing of the future.
+"""Real worlds as replays: tables with the outcome of every arm, and features that reveal nothing about the future.
 
 >>> from driftbandit.replay import real
 >>> sorted(real.TABLES)
@@ -31,6 +31,6 @@ TABLES: dict[str, RealTable] = {
 
 
 def all() -> Iterator[tuple[str, Replay]]:
-    """Every table by its name, made when it is asked for."""
+    """Every table by its name, each prepared on request."""
     for name, table in TABLES.items():
         yield name, table.replay()

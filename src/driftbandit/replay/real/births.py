@@ -1,4 +1,4 @@
-"""Births in the United States: staff for how many on a day, a week ahead?"""
+"""Births in the United States: for how many births to staff a day, a week ahead?"""
 
 from functools import partial
 from math import pi
@@ -15,7 +15,7 @@ load = partial(read, "mosaicData", "Births", ["date", "births"])
 
 
 def prepare(raw: pl.DataFrame) -> pl.DataFrame:
-    """A round is a day, decided on the morning a week before it, and told when it is over. Births known: up to eight days
+    """A round is a day, decided on the morning a week before it and told when it is over. Births are known up to eight days
     before it."""
     number = pl.col("number").cast(pl.Int64)
     table = raw.with_row_index("number").with_columns(

@@ -1,4 +1,4 @@
-"""A bank's calls: staff for how many, in the five minutes after next?"""
+"""A bank's calls: for how many calls to staff the five minutes after next?"""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ import polars as pl
 from driftbandit.replay.real.table import RealTable, by_action, read, shortfall, within
 
 DAY = 169  # intervals of five minutes, from 7:00 to 21:05
-WEEK = 5 * DAY  # only weekdays are there
+WEEK = 5 * DAY  # there are only weekdays
 STAFF = (60, 120, 180, 240, 300)  # calls that can be taken
 WORST = 300.0  # the cost in calls from which the reward is 0
 
@@ -15,7 +15,7 @@ load = partial(read, "fpp2", "calls", ["x"])
 
 
 def prepare(raw: pl.DataFrame) -> pl.DataFrame:
-    """A round is an interval, decided when the one before it begins: the last count known is the last but one."""
+    """A round is an interval, decided when the one before it begins: counts are known up to two intervals before it."""
     table = raw.with_row_index("number").select(
         pl.col("x").cast(pl.Float64).alias("calls"),
         day=pl.col("number") // DAY,

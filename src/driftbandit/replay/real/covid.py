@@ -1,4 +1,4 @@
-"""Covid tests at a children's hospital: isolate the patient until the result is there?"""
+"""Covid tests at a children's hospital: isolate the patient until the result arrives?"""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ import polars as pl
 
 from driftbandit.replay.real.table import RealTable, by_action, read, within
 
-LOST = 0.1  # the cost of isolating one who is not infected; not to isolate one who is costs 1
+LOST = 0.1  # the cost of isolating a patient who is not infected; failing to isolate one who is costs 1
 RECENT = 14  # days
 COLUMNS = (
     *("pan_day", "clinic_name", "result", "demo_group", "age", "drive_thru_ind", "orderset", "patient_class"),
@@ -18,8 +18,8 @@ load = partial(read, "medicaldata", "covid_testing", COLUMNS)
 
 
 def prepare(raw: pl.DataFrame) -> pl.DataFrame:
-    """A round is a test, decided when its day begins; the result is told as many hours later as the laboratory took, and is
-    positive in one of 18. Invalid tests are left out."""
+    """A round is a test, decided when its day begins; the result is told after the hours that the laboratory took, and is
+    positive in one case of 18. Invalid tests are left out."""
     hours = (pl.col("col_rec_tat") + pl.col("rec_ver_tat")).clip(lower_bound=0.0)
     table = raw.filter(pl.col("result") != "invalid").select(
         pl.exclude("pan_day", "result", "col_rec_tat", "rec_ver_tat"),
@@ -43,7 +43,7 @@ def prepare(raw: pl.DataFrame) -> pl.DataFrame:
 
 
 def recent_share(table: pl.DataFrame) -> pl.Series:
-    """Of positives among the results of the last days that are known when a day begins, drawn a little to one in twenty."""
+    """The share of positives among recent results known when a day begins, shrunk a little towards one in twenty."""
     day, known, infected = (table[name].to_numpy() for name in ("day", "known", "infected"))
     days, number = np.unique(day, return_inverse=True)
     seen = [infected[(known <= today) & (day >= today - RECENT)] for today in days]
@@ -51,7 +51,7 @@ def recent_share(table: pl.DataFrame) -> pl.Series:
 
 
 TABLE = RealTable(
-    "Covid tests at a children's hospital, 2020: isolate until the result is there, or not; an infected patient at large "
-    "costs 1, one isolated for nothing 0.1",
+    "Covid tests at a children's hospital, 2020: isolate until the result arrives, or not; an infected patient not isolated "
+    "costs 1, one isolated needlessly 0.1",
     lambda: prepare(load()), "per 1,000 tests", 1000.0, "day", together=7,
 )  # fmt: skip

