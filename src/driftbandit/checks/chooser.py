@@ -89,6 +89,29 @@ def goes_on_from_a_file_and_from_a_pickle(hire: Hire) -> None:
 
 
 @check
+def looking_changes_nothing(hire: Hire) -> None:
+    """Looking at a chooser between two decisions changes nothing in its state."""
+    chooser = hire()
+    play(chooser, 25)
+    visitor = visitors(1, seed=4)[0]
+    choice = chooser.select(visitor)
+    looks: dict[str, Callable[[], object]] = {
+        "status": chooser.status,
+        "explain": choice.explain,
+        "opinions": lambda: chooser.opinions(VISITOR.encode(visitor)),
+        "estimate": chooser.policy.estimate,
+        "digest": chooser.policy.digest,
+        "to_bytes": chooser.to_bytes,
+        "repr": lambda: (repr(chooser), repr(choice), chooser.policy._repr_html_()),
+        "history": getattr(chooser.policy, "history", dict),
+    }
+    for name, look in looks.items():
+        before = state_of(chooser)
+        look()
+        expect(state_of(chooser) == before, f"{name} changed its state")
+
+
+@check
 def rewards_may_come_late_and_in_any_order(hire: Hire) -> None:
     """Rewards may arrive late or never, and their order changes nothing, unless the policy says so (``by_arrival``)."""
     chooser = hire()

@@ -35,7 +35,7 @@ def add_serve(commands: Commands) -> None:
                          help="the journal, created if missing (default: live.db; with --demo: demo.db)")  # fmt: skip
     command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1, this "
                          "machine only); any other address needs a token in the journal")  # fmt: skip
-    command.add_argument("--port", type=at_least(0), default=8000, metavar="N", help="(default: 8000; 0: any free port)")
+    command.add_argument("--port", type=at_least(0), default=8000, metavar="N", help="port (default: 8000; 0: any free one)")
     command.add_argument("--demo", action="store_true", help="simulate a shop with eight visitors per second")
     command.add_argument("--rate", type=at_least(1), metavar="N", help="decisions per second allowed for one experiment; "
                          "beyond that the answer is 429 (default: no limit)")  # fmt: skip

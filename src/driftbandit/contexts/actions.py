@@ -59,7 +59,8 @@ class Actions:
             raise ValueError(f"action {name!r} is defined twice: give each action a name of its own")
         if len(self.names) >= self.places:
             raise ValueError(
-                f"no place is left for action {name!r}: all {self.places} are taken; make the chooser with more places"
+                f"no place is left for action {name!r}: all {self.places} are taken (removed actions keep theirs). Make a "
+                f"chooser or an experiment that may need more actions with places = {2 * self.places}, say"
             )
         vector = self._checked(name, features)
         self.names[name] = len(self.names)

@@ -1,6 +1,7 @@
 """Routes of experiments, their arm sets and actions, and of tokens: what an admin does."""
 
 import asyncio
+import logging
 import re
 
 import msgspec
@@ -27,6 +28,8 @@ NEW_ACTION = msgspec.json.Decoder(api.NewAction)
 NEW_TOKEN = msgspec.json.Decoder(api.NewToken)
 
 NAME = re.compile(api.NAME)
+SOON = 3.0  # seconds in which kernels are loaded, if they were compiled before
+log = logging.getLogger("driftbandit.live")
 
 
 class Experiments:
@@ -65,8 +68,13 @@ class Experiments:
         spec = Spec(**{part: getattr(asked, part) for part in Spec.__struct_fields__})
         async with self.one_at_a_time:
             learner = make(spec)
-            with refused("parameters"):
-                await aside(warm, make(spec))
+            word = f"compiling {spec.policy} for experiment {name!r}: the first time takes one to three minutes"
+            late = asyncio.get_running_loop().call_later(SOON, log.warning, word)
+            try:
+                with refused("parameters"):
+                    await aside(warm, make(spec))
+            finally:
+                late.cancel()
             return await self.done(self.host.service.create(name, learner, asked.settings))
 
     async def show(self, call: Call) -> Reply:

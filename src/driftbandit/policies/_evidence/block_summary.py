@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import times
 from driftbandit.core.ridge import METRIC, THETA, V
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import LEARNT
@@ -80,8 +79,10 @@ def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Flo
         for i in range(width):
             at, row = s + block * width + i, bank.mixing[k, block, i]
             mean, square = bank.vector[k, block, THETA, i], bank.matrix[k, block, METRIC, i, i]
-            times(metric, row, bank.rest)
             for j in range(s):
+                along = 0.0  # no scratch of the bank's, since who only looks must change nothing
+                for m in range(s):
+                    along += metric[j, m] * row[m]
                 mean -= row[j] * shared[j]
-                square += row[j] * bank.rest[j]
+                square += row[j] * along
             theta[at], widths[at] = mean, radius * math.sqrt(max(square / left, 0.0))
