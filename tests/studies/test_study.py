@@ -267,7 +267,7 @@ def test_differences_are_paired_by_replicate() -> None:
 def test_what_differs_is_compared_with_the_first_policy() -> None:
     study = Study.from_dict(settings()).run()
     grid = paired(study)
-    assert grid.caption == "final regret compared with RestartUCB memory=theory, paired by replicate, ± 95 %"
+    assert grid.caption == "final regret compared with RestartUCB memory=theory, paired, ± 95 %"
     assert [row[:2] for row in grid.rows[:2]] == [
         (f"switching: T = {T:,}", "RestartUCB memory=100"), (f"switching: T = {T:,}", "narrow"),
     ]  # fmt: skip

@@ -19,7 +19,11 @@ def interval(differences: Floats) -> tuple[float, float]:
 
 
 def differences(final: pl.DataFrame, policy: str) -> pl.DataFrame:
-    """One row per world, horizon and other policy. Columns of ``final``: world, policy, replicate, horizon, regret."""
+    """Each other policy's final regret less that of ``policy``; ``final`` is what ``Study.final`` gives.
+
+    One row per world, horizon and policy: the mean ``difference``, the ``half_width`` of its 95 % interval (infinite with
+    one replicate), and the ``ratio`` of the mean regrets (null if that of ``policy`` is 0).
+    """
     names = final["policy"].unique(maintain_order=True).to_list()
     if policy not in names:
         raise SettingsError(f"unknown policy {policy!r}; {hint(policy, names, 0.4)}")

@@ -144,11 +144,7 @@ class Study:
         return tables.final(self._finished())
 
     def differences(self, policy: str | None = None) -> "pl.DataFrame":
-        """Each policy's final regret less that of ``policy`` (the first, if none is named), paired by replicate.
-
-        One row per world, horizon and other policy: the mean ``difference``, ``half_width`` of its 95 % interval (infinite
-        with one replicate), and the ``ratio`` of the mean regrets.
-        """
+        """One row per world, horizon and policy: final regret less that of ``policy`` (default: the first), paired."""
         return differences(self.final(), policy or self.policy_variants[0].label)
 
     def draw(self, theme: Theme = LIGHT) -> "Figure":

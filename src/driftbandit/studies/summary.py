@@ -46,9 +46,7 @@ def paired(study: Study) -> Grid:
         times = "" if ratio is None else f"{ratio:.2f}"
         rows.append((f"{world}: T = {horizon:,}", policy, f"{signed(mean, ',.0f')} ± {half:,.0f}", times))
     first = study.policy_variants[0].label
-    return Grid(
-        ("world", "policy", "difference", "ratio"), rows, f"final regret compared with {first}, paired by replicate, ± 95 %"
-    )
+    return Grid(("world", "policy", "difference", "ratio"), rows, f"final regret compared with {first}, paired, ± 95 %")
 
 
 def exponents(study: Study) -> Grid:
