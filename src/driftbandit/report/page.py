@@ -64,7 +64,7 @@ def _picture(figure: Figure) -> str:
 
 def _marked(text: str) -> Markup:
     """The text, escaped, with `code` as code and addresses as links."""
-    code = re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
+    code = re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(re.sub(r"https://[\w./-]*\w", r'<a href="\g<0>">\g<0></a>', code))
 
 
