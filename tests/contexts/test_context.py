@@ -314,8 +314,8 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: Number(0, 1, log=1), "log must be true or false"),  # type: ignore[arg-type]
     (lambda: Number(0, 1, default=2), "default must lie between low = 0 and high = 1, got 2"),
     (lambda: Number(0, 1, default="x"), "default must be a number"),  # type: ignore[arg-type]
-    (lambda: Cyclic(0), "period must be at least"),
-    (lambda: Cyclic(-24), "period must be at least"),
+    (lambda: Cyclic(0), "period must be greater than 0"),
+    (lambda: Cyclic(-24), "period must be greater than 0"),
     (lambda: Cyclic(24, default=math.nan), "default must be a finite number"),
     (lambda: Category([]), "levels must be at least one"),
     (lambda: Category("DE"), "levels must be a list"),

@@ -141,7 +141,7 @@ def test_a_wrong_visitor_is_refused(visitor: Any, words: str) -> None:
         (Doubled(), {"fields": 3}, "fields must be a list of names"),
         (Doubled(), {"fields": ["a", "a"]}, "fields must differ, got 'a' twice"),
         (Doubled(), {"outputs": ["constant", "b"]}, "the columns must differ, got 'constant' twice"),
-        (Doubled(), {"length": 0}, "length must be at least"),
+        (Doubled(), {"length": 0}, "length must be greater than 0"),
         (Doubled(), {"extra": "drop"}, "extra must be one of"),
         (Doubled(), {"frame": pl.DataFrame}, "fields must be given with a frame"),
     ],

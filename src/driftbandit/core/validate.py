@@ -20,7 +20,8 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
         if isinstance(value, bool):
             raise TypeError
     except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {value!r}") from None
+        instead = f": write {int(value)}" if isinstance(value, float) and value.is_integer() else ""
+        raise ValueError(f"{name} must be a whole number, got {value!r}{instead}") from None
     if number < least:
         raise ValueError(f"{name} must be at least {least}, got {number}")
     if number > MOST:
@@ -44,6 +45,8 @@ def real(name: str, value: SupportsFloat) -> float:
 
 def positive(name: str, value: SupportsFloat) -> float:
     number = real(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be greater than 0, got {number}")
     if number < SMALLEST:
         raise ValueError(f"{name} must be at least {SMALLEST:g}, got {number}")
     return number
