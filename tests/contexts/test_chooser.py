@@ -129,7 +129,7 @@ def test_mistakes_are_named_and_change_nothing() -> None:
     for call, message in (
         (lambda: chooser.select({"device": "watch", "basket": 1.0}), "device"),
         (lambda: chooser.select({"device": "phone"}), "basket"),
-        (lambda: chooser.select(visitor, exclude=["red", "green"]), "no action is left: all 2 are excluded"),
+        (lambda: chooser.select(visitor, exclude=["red", "green"]), "no action is left, since all 2 are excluded"),
         (lambda: chooser.select(visitor, exclude=["blue"]), "unknown action 'blue': the actions are 'red', 'green'"),
         (lambda: chooser.select(visitor, exclude="red"), "must be a list of actions"),
         (lambda: chooser.update(choice, math.nan), "reward"),

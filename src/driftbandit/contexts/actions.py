@@ -80,7 +80,7 @@ class Actions:
         self.active = tuple(name for name in self.names if name not in self.removed)
 
     def offered(self, exclude: Iterable[str]) -> tuple[str, ...]:
-        """The active actions but those excluded."""
+        """The active actions, without those excluded."""
         try:
             if isinstance(exclude, str):
                 raise TypeError
@@ -90,7 +90,7 @@ class Actions:
         for name in out:
             self.place(name)
         if len(out) == len(self.active):
-            raise ValueError(f"no action is left: all {len(self.active)} are excluded: exclude fewer")
+            raise ValueError(f"no action is left, since all {len(self.active)} are excluded: exclude fewer")
         return tuple(name for name in self.active if name not in out) if out else self.active
 
     def place(self, name: str) -> int:
@@ -106,7 +106,9 @@ class Actions:
         vector = validate.array(f"the features of action {name!r}", features, 1)
         if (self.names and len(vector) != self.feature_count) or (self.names and not self.features):
             expected = self.feature_count if self.features else "no"
-            raise ValueError(f"action {name!r} has {len(vector)} features, but the others have {expected}: give all as many")
+            raise ValueError(
+                f"action {name!r} has {len(vector)} features, but the others have {expected}: give all the same number"
+            )
         if not np.linalg.norm(vector) <= 1.0 + 1e-9:
             raise ValueError(
                 f"the features of action {name!r} must have length at most 1, got {np.linalg.norm(vector):g}: scale them down"

@@ -74,7 +74,8 @@ class Chooser:
             settings = {"blocks": self.actions.places, "shared": self.layout.shared, **settings}
         self.policy = policy(self.layout.dim, **settings)
         if getattr(self.policy, "fixed_only", False):
-            raise ValueError(f"{type(self.policy).__name__} plays one fixed set of arms, but here arms change with the context")
+            kind = type(self.policy).__name__
+            raise ValueError(f"{kind} plays one fixed set of arms, but here arms change with the context: use another policy")
         self._in_blocks = getattr(self.policy, "blocks", 1) > 1
         self.out_of_range: Counter[str] = Counter()
         self._chosen: dict[str, int] = {}  # a Counter takes twice as long to count

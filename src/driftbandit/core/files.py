@@ -33,7 +33,7 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
 
 
 def _new_part(path: Path) -> BinaryIO:
-    """A new file beside the path, locked for as long as its writer lives."""
+    """A new file next to the path, locked for as long as its writer lives."""
     while True:
         file = open(path.with_name(f".{path.name}.{secrets.token_hex(6)}.part"), "xb")  # noqa: SIM115
         if _locked(file, wait=True) and os.fstat(file.fileno()).st_nlink == 0:

@@ -68,19 +68,19 @@ def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, m
         raise ValueError(f"decision must be what select returned, got {decision!r}")
     known = waiting.get(decision.round)
     if known is not None and (known != decision or known.origin != decision.origin):
-        raise ValueError(f"decision must be one that this policy handed out, got that of another policy or copy: {decision!r}")
+        raise ValueError(f"decision must be one that this policy handed out, got one of another policy or copy: {decision!r}")
     if known is None and decision.round < rounds - most_waiting:
         raise ValueError(
-            f"decision must be one that still waits for its reward; that of round {decision.round} was given up after "
-            f"most_waiting = {most_waiting} rounds: make the policy with a larger most_waiting, got {decision!r}"
+            f"decision must be one that still waits for its reward, got {decision!r}: it was given up after "
+            f"most_waiting = {most_waiting} rounds, so make the policy with a larger most_waiting"
         )
     if known is None:
-        raise ValueError(f"decision must be one that still waits for its reward, got {decision!r}")
+        raise ValueError(f"decision must be one that still waits for its reward, got {decision!r}: update each only once")
     return known
 
 
 class Estimate(NamedTuple):
-    """What the next ``select`` will maximise: ⟨x, theta⟩ + radius·√(xᵀ·metric·x).
+    """The estimate behind the next ``select``, which maximises ⟨x, theta⟩ + radius·√(xᵀ·metric·x).
 
     In blocks: over all features, the shared ones first, then one block after the other.
     """

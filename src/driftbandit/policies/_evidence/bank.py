@@ -66,7 +66,7 @@ class Bank(NamedTuple):
     variance: Floats  # (K,): … and its variance in units of the noise's
     squares: Floats  # (ring, K): of the last residuals, each over its variance, …
     logs: Floats  # (ring, K): … whose logarithm this is
-    taken: Floats  # (ring,): that of the squares from which the noise was learnt
+    taken: Floats  # (ring,): the one of these squares from which the noise was learnt
     decided: Ints  # (ring,): the rounds of these rewards …
     newest: Ints  # (ring,): … and the latest round heard of by then
     arms: Floats  # (ring, D)

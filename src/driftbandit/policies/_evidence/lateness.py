@@ -15,7 +15,7 @@ from driftbandit.core.types import Floats, Ints
 MEAN_LOG, MEAN_REWARD, LOG2, REWARD2, PRODUCT, COUNT, LONGEST, LONGEST_BEFORE, SINCE = range(9)  # rows of the moments
 DECIDED, CURSOR, HELD, HOLDING = range(4)  # rows of the clock
 NEVER, NOW, NO_MORE = range(3)  # are rewards held?
-STEADY = 1000.0  # rewards that the moments average; the longest delay is that of two such spans
+STEADY = 1000.0  # rewards that the moments average; the longest delay is taken over two such spans
 TELLING = 0.5  # the correlation from which on a delay gives the reward away …
 SURE = 200.0  # … after so many rewards: with fewer, a change of θ would look like it
 MOST_HELD = 4096  # rounds: a reward that takes longer is not waited for

@@ -111,7 +111,7 @@ def take_back(bank: Bank, first: int, j: int) -> None:
 def learn_penalty(bank: Bank) -> None:
     """λ as the ratio of noise to signal, by MacKay's evidence framework (1992).
 
-    The signal's variance per feature is ‖θ̂‖²/(d − λ·tr V⁻¹), which counts only the features that the data tell about, so
+    The signal's variance per feature is ‖θ̂‖²/(d − λ·tr V⁻¹), which counts only the features that the data inform, so
     that λ does not grow because some were never tried.
     """
     scale, main, d = bank.scale, bank.clock[SOUND], bank.features
