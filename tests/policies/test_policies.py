@@ -150,7 +150,7 @@ def test_a_state_that_lacks_a_verb_is_refused_by_name() -> None:
     class Idle(NamedTuple):
         ridge: int
 
-    with pytest.raises(TypeError, match=r"Idle has no way to begin: register one with @begin.of\(Idle\)"):
+    with pytest.raises(TypeError, match=r"Idle does not implement begin: register a function with @begin.of\(Idle\)"):
         begin(Idle(0), 0, np.zeros(4))
 
 
