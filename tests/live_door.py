@@ -18,7 +18,7 @@ from driftbandit.live.door.app import App
 from driftbandit.live.door.server import bind, serve
 from driftbandit.live.errors import Broken
 
-EXPERIMENT = {"policy": "StaticUCB", "dim": 2, "parameters": {"noise": 0.1}}
+EXPERIMENT: dict[str, Any] = {"policy": "StaticUCB", "dim": 2, "parameters": {"noise": 0.1}}
 ARMS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]]
 AT = "/v1/experiments/shop"
 

@@ -52,6 +52,6 @@ def test_a_field_that_was_not_declared_is_named_and_leaves_no_trace(visit: tuple
     context, visitor = visit
     chooser = Chooser(StaticUCB, ACTIONS, context)
     before = state_of(chooser)
-    with pytest.raises(ValueError, match=f"'{name}' is no field of this context"):
+    with pytest.raises(ValueError, match=f"'{name}' is not a field of this context"):
         chooser.select({**visitor, name: 1})
     assert state_of(chooser) == before

@@ -110,7 +110,7 @@ def test_an_action_comes_back_as_it_was() -> None:
     chooser = Chooser(StaticUCB, FEATURES, VISITOR, noise=0.1)
     chooser.remove("blue")
     for features in ([0.8, 0.6], [1.0], "blue"):
-        with pytest.raises(ValueError, match="'blue' comes back with other features"):
+        with pytest.raises(ValueError, match="'blue' is added again with other features"):
             chooser.add("blue", features)
     assert chooser.actions.active == ("red", "green")
     chooser.add("blue", FEATURES["blue"])
@@ -135,7 +135,7 @@ def test_mistakes_are_named_and_change_nothing() -> None:
     for call, message in (
         (lambda: chooser.select({"device": "watch", "basket": 1.0}), "device"),
         (lambda: chooser.select({"device": "phone"}), "basket"),
-        (lambda: chooser.select(visitor, exclude=["red", "green"]), "no action is left: all 2 are excluded"),
+        (lambda: chooser.select(visitor, exclude=["red", "green"]), "no action is left, since all 2 are excluded"),
         (lambda: chooser.select(visitor, exclude=["blue"]), "unknown action 'blue': the actions are 'red', 'green'"),
         (lambda: chooser.select(visitor, exclude="red"), "must be a list of actions"),
         (lambda: chooser.update(choice, math.nan), "reward"),
@@ -152,9 +152,9 @@ def test_mistakes_are_named_and_change_nothing() -> None:
         ([], "at least one action"),
         ("red", "must be a list of names"),
         (["red", "red"], "defined twice"),
-        ([1], "must be a name, got 1"),
+        ([1], "must be a non-empty string, got 1"),
         ({"red": [1.0], "green": [0.5, 0.5]}, "'green' has 2 features, but the others have 1"),
-        ({"red": [2.0, 0.0]}, "at most of length 1, got 2"),
+        ({"red": [2.0, 0.0]}, "length at most 1, got 2"),
     ):
         with pytest.raises(ValueError, match=message):
             Chooser(StaticUCB, actions, VISITOR)  # type: ignore[arg-type]
@@ -213,7 +213,7 @@ def test_a_saved_chooser_goes_on_exactly(policy: type[Policy], tmp_path: Path) -
     chooser.policy.save(tmp_path / "policy.npz")
     with pytest.raises(ValueError, match="holds a policy without a chooser"):
         Chooser.load(tmp_path / "policy.npz")
-    with pytest.raises(ValueError, match="knows its chooser no more"):
+    with pytest.raises(ValueError, match="no longer knows its chooser"):
         pickle.loads(pickle.dumps(waiting[0])).explain()
 
 

@@ -114,15 +114,15 @@ def test_it_is_a_value() -> None:
     ("visitor", "words"),
     [
         ({"a": 1}, "b is missing, got .*: pass it"),
-        ({"a": 1, "b": 2, "bb": 3}, r"'bb' is no field here \(did you mean 'b'\?\), got 3 for it: leave"),
+        ({"a": 1, "b": 2, "bb": 3}, r"'bb' is not a field \(did you mean 'b'\?\), got 3 for it: leave"),
         ([1], "2 values, one for each of the fields"),
         ("ab", "must be a mapping from name to value, or a row"),
         (5, "must be a mapping from name to value, or a row"),
         (np.ones((1, 2)), "must be a mapping from name to value, or a row"),
         ([1, "x"], r"the transformer refused \[1, 'x'\]"),
-        ([1, None], "gives for b2 must be a finite number, got nan"),
-        ([1, math.inf], "gives for b2 must be a finite number, got inf"),
-        ([1, 1e60], r"what the transformer gives must stay within"),
+        ([1, None], "output for b2 must be a finite number, got nan"),
+        ([1, math.inf], "output for b2 must be a finite number, got inf"),
+        ([1, 1e60], r"the transformer's output must stay within"),
     ],
 )
 def test_a_wrong_visitor_is_refused(visitor: Any, words: str) -> None:
@@ -136,12 +136,12 @@ def test_a_wrong_visitor_is_refused(visitor: Any, words: str) -> None:
     ("transformer", "options", "words"),
     [
         (object(), {}, "transformer must be an object with a method transform"),
-        (NotFitted(), {}, r"does not tell the names of what it gives.*fit it first"),
+        (NotFitted(), {}, r"does not name its outputs.*fit it first"),
         (Doubled(), {"fields": "ab"}, "fields must be a list of names"),
         (Doubled(), {"fields": 3}, "fields must be a list of names"),
         (Doubled(), {"fields": ["a", "a"]}, "fields must differ, got 'a' twice"),
         (Doubled(), {"outputs": ["constant", "b"]}, "the columns must differ, got 'constant' twice"),
-        (Doubled(), {"length": 0}, "length must be at least"),
+        (Doubled(), {"length": 0}, "length must be greater than 0"),
         (Doubled(), {"extra": "drop"}, "extra must be one of"),
         (Doubled(), {"frame": pl.DataFrame}, "fields must be given with a frame"),
     ],
@@ -166,7 +166,7 @@ def test_a_transformer_that_gives_something_else_is_refused(given: Any, words: s
 
 
 def test_a_mapping_needs_names() -> None:
-    with pytest.raises(ValueError, match="the transformer knows no names"):
+    with pytest.raises(ValueError, match=r"name the fields with fields="):
         Transformed(Doubled()).encode({"a": 1, "b": 2})
 
 
@@ -187,5 +187,5 @@ def test_scikit_learns_own() -> None:
     bare = Transformed(preprocessing.StandardScaler().fit(table.select("hour").to_numpy()))
     assert bare.columns == ("constant", "x0")
     assert bare.encode([12]) == pytest.approx([HALF, hour * HALF])
-    with pytest.raises(ValueError, match="does not tell the names"):
+    with pytest.raises(ValueError, match="does not name its outputs"):
         Transformed(preprocessing.StandardScaler())

@@ -73,7 +73,7 @@ def test_two_snapshots_are_kept_and_a_damaged_one_is_told(folder: Path) -> None:
 
 def test_a_second_opener_is_refused_by_name(folder: Path) -> None:
     journal = written(folder / "a")
-    with pytest.raises(Locked, match=r"a is open in another process"):
+    with pytest.raises(Locked, match="a is open already, here or in another process"):
         SqliteJournal(folder / "a")
     journal.close()
     SqliteJournal(folder / "a").close()

@@ -54,7 +54,7 @@ def test_killed_under_load(tmp_path: Path) -> None:
         process, pipe = in_process(load, str(path), life)
         first = pipe.recv()
         time.sleep(chance.uniform(0.0, 0.4))
-        with pytest.raises(Locked, match="open in another process"):
+        with pytest.raises(Locked, match="open already, here or in another process"):
             SqliteJournal(path)
         os.kill(process.pid, signal.SIGKILL)
         said = [first, *heard(pipe)]

@@ -1,5 +1,6 @@
 """The Learner: what a user types, what is promised, and what is refused without a change."""
 
+import contextlib
 import math
 import sys
 import threading
@@ -293,7 +294,7 @@ def test_export_is_exact_and_what_was_exported_can_be_dropped(path: Path) -> Non
             answers[str(k)] = arms, learner.decide(arms, id=str(k))
             learner.reward(str(k), 0.1 * k)
         learner.service.snapshot()
-        rows = learner.export(path.with_suffix(".parquet"))
+        rows, _ = learner.export(path.with_suffix(".parquet"))
         table = pl.read_parquet(path.with_suffix(".parquet"))
         assert table.height == rows == learner.service.journal.end
         for row in table.filter(kind="Decided").iter_rows(named=True):
@@ -302,7 +303,7 @@ def test_export_is_exact_and_what_was_exported_can_be_dropped(path: Path) -> Non
             assert (row["index"], row["chance"], row["round"]) == (answer.index, answer.propensity, answer.round)
         assert table.filter(kind="Rewarded")["value"].to_list() == [0.1 * k for k in range(40)]
         learner.decide(ARMS, id="last")
-        assert learner.export(path.with_suffix(".parquet"), drop=True) == rows + 1
+        assert learner.export(path.with_suffix(".parquet"), drop=True) == (rows + 1, learner.service.journal.start)
         assert learner.service.journal.start > 0
         before = bits(learner.service)
     with Learner.open(path) as learner:
@@ -330,11 +331,18 @@ def test_another_state_than_the_witness_is_refused_or_adopted(path: Path, monkey
     teach = StaticUCB._teach
     with monkeypatch.context() as patch:  # a release that rounds otherwise
         patch.setattr(StaticUCB, "_teach", lambda self, t, x, r, own: teach(self, t, x, math.nextafter(r, 2.0), own))
-        with pytest.raises(Mismatch, match=f"record {witness}, experiment 'shop'.*adopt") as refused:
+        with pytest.raises(Mismatch, match=f"record {witness}, experiment 'shop'.*serve {path} --adopt") as refused:
             opened(path)
         assert refused.value.record == witness
+        with (
+            contextlib.closing(SqliteJournal(path)) as journal,
+            pytest.raises(Mismatch, match=f"record {witness}.*serve {path} --adopt.*verified here any more"),
+        ):
+            verify(journal)
         Service.open(SqliteJournal(path), adopt=True).close()
         opened(path).close()  # from the snapshot that was written then
+        with contextlib.closing(SqliteJournal(path)) as journal:
+            assert verify(journal).first > witness  # what was adopted is not complained of again
     journal = SqliteJournal(path)
     assert verify(journal).records == journal.end  # folded from where it was adopted
     journal.close()

@@ -215,7 +215,9 @@ class Shop(RuleBasedStateMachine):
         assert set(experiment.waiting) == set(self.model.waiting())
         for id, known in self.model.known.items():
             found = self.service.find("shop", id)
-            assert (found.state, found.reward, found.shown) == (known.state, known.reward, not known.pending)
+            assert (found.state, found.shown) == (known.state, not known.pending)
+            over = known.state in ("expired", "unshown")  # then its reward, if there is one, was late and not learnt
+            assert (found.reward, found.late) == ((None, known.reward) if over else (known.reward, None))
         with pytest.raises(NotFound):
             self.service.find("shop", "never")
 

@@ -205,7 +205,7 @@ def test_rewards_that_are_all_nothing_at_first(intercept: bool) -> None:
 def test_bad_settings() -> None:
     for given, reason in (
         ({"width": -1.0}, "width must not be negative"),
-        ({"noise": 0.0}, "noise must be at least"),
+        ({"noise": 0.0}, "noise must be greater than 0"),
         ({"noise_known": True}, "noise must be given if noise_known"),
         ({"intercept": 1}, "intercept must be true or false"),
         ({"probe": -0.1}, "probe must not be negative"),

@@ -281,9 +281,9 @@ def test_blocks_are_checked_when_a_policy_is_made() -> None:
         StaticUCB(12, blocks=5)
     with pytest.raises(ValueError, match=r"blocks must divide dim - shared = 12 - 12"):
         StaticUCB(12, blocks=4, shared=12)
-    with pytest.raises(ValueError, match="there are none: got shared = 3"):
+    with pytest.raises(ValueError, match="shared requires blocks, got shared = 3"):
         StaticUCB(12, shared=3)
-    with pytest.raises(ValueError, match="Master plays no blocks, got blocks = 4"):
+    with pytest.raises(ValueError, match="Master does not support blocks, got blocks = 4"):
         Master(12, blocks=4)
     with pytest.raises(ValueError, match="intercept needs blocks = 1, got 4"):
         AdaptiveUCB(12, blocks=4, intercept=True)

@@ -165,7 +165,7 @@ def test_a_state_that_lacks_a_verb_is_refused_by_name() -> None:
     class Idle(NamedTuple):
         ridge: int
 
-    with pytest.raises(TypeError, match=r"Idle has no way to begin: register one with @begin.of\(Idle\)"):
+    with pytest.raises(TypeError, match=r"Idle does not implement begin: register a function with @begin.of\(Idle\)"):
         begin(Idle(0), 0, np.zeros(4))
 
 
@@ -272,7 +272,7 @@ def test_tuned_by_theory_or_given() -> None:
         (lambda: RestartUCB(0, period=3), "dim must be at least 1"),
         (lambda: RestartUCB(cast(int, 2.5), period=3), "dim must be a whole number"),
         (lambda: RestartUCB(2, period=0), "period must be at least 1"),
-        (lambda: RestartUCB(2, period=3, ridge=0.0), "ridge must be at least"),
+        (lambda: RestartUCB(2, period=3, ridge=0.0), "ridge must be greater than 0"),
         (lambda: RestartUCB(2, period=3, ridge=float("nan")), "ridge must be finite"),
         (lambda: RestartUCB(2, period=3, noise=-1.0), "noise must not be negative"),
         (lambda: RestartUCB(2, period=3, delta=1.5), "delta must lie strictly between"),
@@ -281,13 +281,13 @@ def test_tuned_by_theory_or_given() -> None:
         (lambda: OracleRestartUCB(2, change_points=[5, 5]), "change_points must increase"),
         (lambda: OracleRestartUCB(2, change_points=[0, 5]), "change_points must be at least 1"),
         (lambda: CusumUCB(2), "threshold must be given, or horizon"),
-        (lambda: CusumUCB(2, threshold=5.0, noise=0.0), "ridge must be at least"),
-        (lambda: CusumUCB(2, threshold=5.0, noise=0.0, ridge=1.0), "noise must be at least"),
+        (lambda: CusumUCB(2, threshold=5.0, noise=0.0), "ridge must be greater than 0"),
+        (lambda: CusumUCB(2, threshold=5.0, noise=0.0, ridge=1.0), "noise must be greater than 0"),
         (lambda: DiscountedTS(2, horizon=100), "discount must be given"),
         (lambda: Master(2), "horizon must be given"),
-        (lambda: Master(2, horizon=9, slack=0.0), "slack must be at least"),
+        (lambda: Master(2, horizon=9, slack=0.0), "slack must be greater than 0"),
         (lambda: DetectionAugmentedUCB(2), "horizon must be given"),
-        (lambda: DetectionAugmentedUCB(2, horizon=9, noise=0.0), "noise must be at least"),
+        (lambda: DetectionAugmentedUCB(2, horizon=9, noise=0.0), "noise must be greater than 0"),
         (lambda: BanditOverBandit(2), "horizon must be given"),
         (lambda: BanditOverBandit(2, horizon=99, base="weight"), "base must be one of 'restart', 'window'"),
         (lambda: BanditOverBandit(2, horizon=99, meta="ucb"), "meta must be one of"),

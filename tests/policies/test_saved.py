@@ -199,24 +199,24 @@ def test_a_change_that_means_nothing_is_told_by_the_checksum(tmp_path: Path) -> 
         arrays = dict(file)
     arrays["rewards"][0] += 1e-9
     np.savez(path, **arrays)
-    with pytest.raises(ValueError, match=r"p\.npz is .* damaged: its checksum is not that of what it holds"):
+    with pytest.raises(ValueError, match=r"p\.npz is .* damaged: its checksum does not match its contents"):
         Policy.load(path)
 
 
 HEADERS: dict[str, tuple[dict[str, Any] | bytes, str]] = {
     "rounds below 0": ({"rounds": -5}, "rounds must be at least 0, got -5"),
-    "rounds that are no whole number": ({"rounds": 1e300}, r"its header must tell rounds, got 1e\+300"),
+    "rounds that are no whole number": ({"rounds": 1e300}, r"its header must state rounds, got 1e\+300"),
     "too many rounds": ({"rounds": 10**30}, "rounds must be at most"),
     "rounds that the state has not seen": ({"rounds": 10**6}, "the last decided round must lie between"),
-    "rounds as text": ({"rounds": "7"}, "its header must tell rounds, got '7'"),
-    "no version": ({"version": None}, "its header must tell version, got None"),
-    "a strange version": ({"version": "2"}, "its header must tell version"),
-    "no policy": ({"policy": ["WindowUCB"]}, "its header must tell policy"),
+    "rounds as text": ({"rounds": "7"}, "its header must state rounds, got '7'"),
+    "no version": ({"version": None}, "its header must state version, got None"),
+    "a strange version": ({"version": "2"}, "its header must state version"),
+    "no policy": ({"policy": ["WindowUCB"]}, "its header must state policy"),
     "an abstract policy": ({"policy": "Policy"}, "abstract"),
-    "no parameters": ({"given": None}, "its header must tell given"),
+    "no parameters": ({"given": None}, "its header must state given"),
     "an unknown parameter": ({"given": {"dim": 3, "window": 12, "colour": 1}}, "colour"),
-    "another format": ({"format": "bread"}, "it has no header of one"),
-    "a list": (b"[1, 2]", "it has no header of one"),
+    "another format": ({"format": "bread"}, "it has no valid header"),
+    "a list": (b"[1, 2]", "it has no valid header"),
     "no JSON": (b"\xff{", "is not a saved policy, or is damaged"),
     "a deep header": (b"[" * 10**5 + b"]" * 10**5, "RecursionError"),
     "a long number": (b'{"format": ' + b"9" * 10**4 + b"}", "is not a saved policy, or is damaged"),
@@ -309,46 +309,46 @@ def changed(array: np.ndarray[Any, Any], *place: Any, to: Any) -> np.ndarray[Any
 STATES: list[tuple[str, str, Callable[[Any], Any], str]] = [
     ("window", "clock", lambda a: changed(a, 2, to=10**7), "the window must be"),
     ("window", "clock", lambda a: changed(a, 1, to=0), "the last decided round must lie between"),
-    ("window", "rounds", lambda a: np.roll(a, 1), "not each in their place"),
-    ("window", "arms", lambda a: a * 0.5, "V is not what the arms in the window make it"),
-    ("window", "ridge.tally", lambda a: changed(a, 0, to=2), "as many rewards as were counted"),
+    ("window", "rounds", lambda a: np.roll(a, 1), "not in their places"),
+    ("window", "arms", lambda a: a * 0.5, "V does not match the arms in the window"),
+    ("window", "ridge.tally", lambda a: changed(a, 0, to=2), "as many rewards as are counted"),
     ("static", "ridge.tally", lambda a: changed(a, 0, to=-1), "the count of observations must lie between 0"),
     ("static", "ridge.matrix", lambda a: a * np.nan, "array 'ridge.matrix' is not finite"),
     ("static", "ridge.matrix", lambda a: changed(a, 0, 0, 1, to=9.0), "V is not symmetric"),
     ("static", "ridge.matrix", lambda a: changed(a, 0, 0, 0, to=-1.0), "V is not positive definite"),
     ("static", "ridge.matrix", lambda a: a * [[[1.001]], [[1.0]]], "METRIC is not the inverse of V"),
     ("static", "ridge.matrix", lambda a: a * [[[1.0]], [[1.001]]], "METRIC is not the inverse of V"),
-    ("static", "ridge.vector", lambda a: changed(a, 1, to=7.0), "θ̂ is not what V and b make it"),
-    ("static", "ridge.vector", lambda a: changed(a, 0, to=7.0), "θ̂ is not what V and b make it"),
-    ("static", "ridge.score", lambda a: changed(a, 0, 0, to=7.0), "the arms' means are not what θ̂ makes them"),
-    ("static", "ridge.score", lambda a: changed(a, 1, 0, to=7.0), "the arms' widths are not METRIC's"),
+    ("static", "ridge.vector", lambda a: changed(a, 1, to=7.0), "θ̂ does not match V and b"),
+    ("static", "ridge.vector", lambda a: changed(a, 0, to=7.0), "θ̂ does not match V and b"),
+    ("static", "ridge.score", lambda a: changed(a, 0, 0, to=7.0), "the arms' means do not match θ̂"),
+    ("static", "ridge.score", lambda a: changed(a, 1, 0, to=7.0), "the arms' widths do not match METRIC"),
     ("static", "ridge.columns", lambda a: a * 0.9, "'ridge.columns' does not hold the fixed arms"),
     ("restart", "clock", lambda a: changed(a, 0, to=a[0] + 1), "the next epoch begins in round"),
     ("restart", "clock", lambda a: changed(a, 2, to=1), "the period must be"),
-    ("oracle", "clock", lambda a: changed(a, 3, to=1), "the change points are not those it was given"),
+    ("oracle", "clock", lambda a: changed(a, 3, to=1), "the change points are not those given"),
     ("weight", "ridge.matrix", lambda a: changed(a, 0, 0, 0, to=-1.0), "V is not positive semidefinite"),
     ("weight", "matrix", lambda a: changed(a, 0, 0, 1, to=9.0), "Ṽ is not symmetric"),
     ("weight", "mass", lambda a: -a, "the count of observations must lie between 0"),
     ("light-weight", "ridge.matrix", lambda a: changed(a, 0, to=np.eye(3) * 1e9), "the trace of V must lie between"),
     ("cusum", "sums", lambda a: a + 99.0, "the sums of residuals must lie between"),
     ("bob", "clock", lambda a: changed(a, 1, to=99), "the choice from the pool must lie between"),
-    ("bob", "meta.chance", lambda a: np.roll(a, 1) * 0.7, "the chances are not what their weights make them"),
+    ("bob", "meta.chance", lambda a: np.roll(a, 1) * 0.7, "the probabilities do not match the weights"),
     ("bob", "pool", lambda a: a + 1, "the pool must be"),
     ("master", "clock", lambda a: changed(a, 1, to=40), "the order of this block must lie between"),
     ("master", "earned", lambda a: a - 99.0, "the count of rewards of order 0"),
     ("augmented", "seen", lambda a: changed(a, 0, to=10**6), "the counts of forced visits must lie between"),
     ("augmented", "cover", lambda a: a[::-1], "the covering arms are not those"),
     ("adaptive", "bank.clock", lambda a: changed(a, 1, to=99), "the numbers of estimators must lie between"),
-    ("adaptive", "bank.keep", lambda a: a * 0.5, "the bank's memories are not what the parameters make them"),
+    ("adaptive", "bank.keep", lambda a: a * 0.5, "the bank's memories do not match the parameters"),
     ("adaptive", "bank.matrix", lambda a: a * [[[[1.01]], [[1.0]]]], "METRIC is not the inverse of V"),
     ("adaptive-intercept", "bank.scale", lambda a: changed(a, 8, to=0.5), "the last arms have another constant than the bank"),
-    ("adaptive", "bank.scale", lambda a: changed(a, 5, to=1e45), "λ in units of an arm's must lie between"),
+    ("adaptive", "bank.scale", lambda a: changed(a, 5, to=1e45), "λ in units of an arm's length² must lie between"),
     ("adaptive", "bank.evidence", lambda a: a - 1.0, "the evidence must lie between"),
     ("adaptive", "bank.scale", lambda a: changed(a, 0, to=0.0), "the noise must lie between"),
-    ("adaptive", "archive.scale", lambda a: changed(a, 0, to=0.5), "trust is not what the comparisons make it"),
+    ("adaptive", "archive.scale", lambda a: changed(a, 0, to=0.5), "trust does not match the comparisons"),
     ("adaptive", "lateness.clock", lambda a: changed(a, 3, to=7), "whether rewards are held must lie between"),
     ("adaptive", "diary.clock", lambda a: changed(a, 0, to=512), "the count of notes must lie between"),
-    ("adaptive", "diary.clock", lambda a: changed(a, 1, to=3), "rewards to a note must be a power of 2"),
+    ("adaptive", "diary.clock", lambda a: changed(a, 1, to=3), "rewards per note must be a power of 2"),
     ("window", "waiting.round", lambda a: a[::-1], "the rounds that wait are not in order"),
     ("window", "waiting.round", lambda a: a * 0 + 20, "the rounds that wait are not in order"),
     ("window", "waiting.round", lambda a: a + 10**6, "the rounds that wait must lie between 0"),
@@ -370,7 +370,7 @@ def test_a_state_that_cannot_be_is_refused(
 
 
 def test_v_is_neither_less_than_its_regulariser_nor_more_than_its_observations() -> None:
-    for factor, message in ((0.5, "V is less than its λI"), (2.0, "V is more than its observations make it")):
+    for factor, message in ((0.5, "V is less than its λI"), (2.0, "V is more than its observations allow")):
         ridge = new_ridge(3, 1.0)
         check_ridge("ridge", ridge, 0, 1.0)
         ridge.matrix[:] *= np.array([factor, 1.0 / factor])[:, None, None]

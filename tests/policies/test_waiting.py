@@ -43,7 +43,7 @@ def test_a_decision_waits_for_exactly_so_many_rounds(most: int) -> None:
         decisions.append(policy.select(ARMS))
         assert accepted(policy, decisions) == list(range(max(t + 1 - most, 0), t + 1))
     with pytest.raises(
-        ValueError, match=f"round 3 was given up after most_waiting = {most} rounds: make the policy with a larger"
+        ValueError, match=f"round=3, .*given up after most_waiting = {most} rounds, so make the policy with a larger"
     ):
         policy.update(decisions[3], 1.0)
     policy.update(decisions[25 - most], 1.0)
@@ -126,7 +126,7 @@ def test_copies_share_what_was_decided_before_they_parted_and_nothing_since(part
     assert mine == theirs
     assert policy == other
     for player, foreign in ((policy, theirs), (other, mine)):
-        with pytest.raises(ValueError, match="one that this policy handed out, got that of another policy or copy"):
+        with pytest.raises(ValueError, match="one that this policy handed out, got one of another policy or copy"):
             player.update(foreign, 1.0)
     for player in (policy, other, again):
         player.update(before, 1.0)

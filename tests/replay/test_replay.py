@@ -318,7 +318,7 @@ def test_the_table_is_that_of_any_study() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"memory": 0}, "memory must be at least"),
+        ({"memory": 0}, "memory must be greater than 0"),
         ({"factor": 2}, "factor requires memory: give memory too, or leave factor out"),
         ({"memry": 3}, "has no key 'memry'; did you mean 'memory'"),
         ({"memory": "theory"}, "memory must be a number of rounds: a log has no path length"),

@@ -15,15 +15,18 @@ from typing import Any, cast
 import polars as pl
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from common import cells_in, rounds
 from driftbandit import SettingsError, StaticUCB, Study, play
+from driftbandit.cli import main
 from driftbandit.cli.screen import run_studies
 from driftbandit.paper.settings import experiment
 from driftbandit.studies.engines import run_all
 from driftbandit.studies.scaling import fit_exponents
 from driftbandit.studies.settings import make_policy, make_world
 from driftbandit.studies.study import run_together
+from driftbandit.studies.summary import paired
 from driftbandit.studies.tasks import play_task
 
 T = rounds(2000, 120)
@@ -139,7 +142,12 @@ def test_the_last_round_is_always_noted() -> None:
         ({"policies": {"RestartUCB": {"memory": [20, 20]}}}, "'RestartUCB memory=20' is defined twice"),
         ({"policies": {"RestartUCB": {"period": 5, "factor": 2}}}, "factor requires memory: give memory too"),
         ({"policies": {"RestartUCB": {"period": 5, "memory": 2}}}, "give memory or period, not both"),
-        ({"policies": {"RestartUCB": {"memory": -3}}}, r"\[policies.RestartUCB\] memory must be at least"),
+        ({"policies": {"RestartUCB": {"memory": -3}}}, r"\[policies.RestartUCB\] memory must be greater than 0, got -3"),
+        ({"policies": {"RestartUCB": {"memory": 3, "factor": 0}}}, "factor must be greater than 0, got 0"),
+        ({"policies": {"RestartUCB": {"period": 3, "worlds": "w"}}}, "has no key 'worlds'; known: kind, told, memory"),
+        ({"horizon": 0}, "^horizon must be at least 1, got 0"),
+        ({"horizon": [T, 100_000.0]}, "^horizon must be a whole number, got 100000.0: write 100000$"),
+        ({"worlds": {"w": {"drift": "abrupt", "dim": 1, "noise": 1}}}, "dim must be at least 2, since θ moves in a plane"),
         ({"policies": {"RestartUCB": {"memory": 3, "factor": "2"}}}, "factor must be a number, got '2'"),
         ({"policies": {"RestartUCB": {"memory": {"a": 1}}}}, "memory must be a number of rounds"),
         ({"policies": {"StaticUCB": {"dim": 5}}}, "dim must be 3, like the world's"),
@@ -151,6 +159,11 @@ def test_the_last_round_is_always_noted() -> None:
 def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Study.from_dict(settings(**changes))
+
+
+def test_a_missing_file_is_named_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*five.toml: `driftbandit example > .*five.toml` writes"):
+        Study.from_file(tmp_path / "five.toml")
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
@@ -205,6 +218,60 @@ def test_the_command_line_runs_studies_together(tmp_path: Path, monkeypatch: pyt
     assert called == [list(todo.values())]
     printed = cast(io.StringIO, console.file).getvalue()
     assert printed.startswith("300 rounds, at least a second and ")
+
+
+def test_what_is_found_finished_is_told_apart_from_what_is_played(tmp_path: Path) -> None:
+    def told(repetitions: int) -> str:
+        console = Console(file=io.StringIO(), width=200)
+        todo = {"abrupt": experiment("abrupt", horizon=50, repetitions=repetitions, contenders=["RestartUCB"])}
+        run_studies(console, todo, tmp_path, argparse.Namespace(engine="threads", workers=1, address=None))
+        return cast(io.StringIO, console.file).getvalue().splitlines()[-1]
+
+    assert told(2).startswith("100 rounds: 100 played in ")
+    assert told(5).startswith("250 rounds: 100 found finished, 150 played in ")
+
+
+def test_a_folder_of_another_study_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = 'horizon = 20\nreplicates = 2\n[worlds.w]\ndrift = "abrupt"\nnoise = 0.1\n[policies.StaticUCB]\n'
+    for name, code in (("one", 0), ("two", 2), ("one", 0)):
+        (tmp_path / "study.toml").write_text(f'name = "{name}"\n{text}')
+        assert main(["compare", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out")]) == code
+        assert ("holds the study 'one', which 'two' would overwrite" in capsys.readouterr().err) == (name == "two")
+    assert {f"{table}.{kind}" for table in ("table", "timing") for kind in ("csv", "parquet")} <= set(
+        os.listdir(tmp_path / "out")
+    )
+
+
+def test_differences_are_paired_by_replicate() -> None:
+    study = Study.from_dict(settings()).run()
+    found, final = study.differences("narrow"), study.final()
+    assert found.height == 2 * 3
+    row = found.row(by_predicate=(pl.col("world") == "ball") & (pl.col("policy") == "BanditOverBandit"), named=True)
+    bob, narrow = (
+        final.filter(world="ball", policy=name).sort("replicate")["regret"].to_numpy()
+        for name in ("BanditOverBandit", "narrow")
+    )
+    expected = stats.ttest_rel(bob, narrow)
+    ends = expected.confidence_interval(0.95)
+    assert row["difference"] == pytest.approx((bob - narrow).mean())
+    assert [row["difference"] - row["half_width"], row["difference"] + row["half_width"]] == pytest.approx(
+        [ends.low, ends.high]
+    )
+    assert row["ratio"] == pytest.approx(bob.mean() / narrow.mean())
+    assert row["horizon"] == T
+    assert "RestartUCB memory=theory" not in study.differences()["policy"]
+    with pytest.raises(SettingsError, match="unknown policy 'narow'; did you mean 'narrow'"):
+        study.differences("narow")
+
+
+def test_what_differs_is_compared_with_the_first_policy() -> None:
+    study = Study.from_dict(settings()).run()
+    grid = paired(study)
+    assert grid.caption == "final regret compared with RestartUCB memory=theory, paired, ± 95 %"
+    assert [row[:2] for row in grid.rows[:2]] == [
+        (f"switching: T = {T:,}", "RestartUCB memory=100"), (f"switching: T = {T:,}", "narrow"),
+    ]  # fmt: skip
+    assert all("-" not in row[2] and row[2][0] in "+−" for row in grid.rows)
 
 
 def test_a_figure_is_named_alike_in_python_and_in_toml() -> None:

@@ -51,8 +51,8 @@ def test_a_promise_above_what_can_be_lost_says_so() -> None:
     )
 
 
-@pytest.mark.parametrize(("bound", "vacuous"), [(None, False), (9.0, False), (10.0, True), (11.0, True)])
-def test_a_bound_that_is_no_less_than_the_most_there_is_to_lose_is_vacuous(bound: float | None, vacuous: bool) -> None:
+@pytest.mark.parametrize(("bound", "vacuous"), [(None, None), (9.0, False), (10.0, True), (11.0, True)])
+def test_a_bound_that_is_no_less_than_the_most_there_is_to_lose_is_vacuous(bound: float | None, vacuous: bool | None) -> None:
     assert Advice("RestartUCB", {"period": 5}, bound, 10.0, "words").vacuous is vacuous
 
 

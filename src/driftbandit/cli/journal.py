@@ -17,17 +17,21 @@ def add_journal(commands: Commands) -> None:
         epilog="""examples:
   driftbandit journal verify shop.db                       recompute every state and compare with what was recorded
   driftbandit journal export shop.db shop.parquet          one row per record, numbers exact
-  driftbandit journal compact shop.db --keep-days 30       drop records that snapshots do not need; export first""",
+  driftbandit journal compact shop.db --keep-days 30 --archive old/
+                                                           move older records that snapshots do not need to old/""",
         formatter_class=Examples,
     )
     verbs = command.add_subparsers(title="what to do", metavar="verify | export | compact", dest="verb", required=True)
     add_verb(verbs, "verify", "recompute every state; check all checksums, witnesses (recorded states) and snapshots", verify)
     export_verb = add_verb(verbs, "export", "write the records to a Parquet file, one row per record", export)
     export_verb.add_argument("out", type=Path, metavar="FILE.parquet")
+    export_verb.add_argument("--force", action="store_true", help="replace an existing file")
     compact_verb = add_verb(verbs, "compact", "drop old records that the snapshots do not need", compact)
     compact_verb.add_argument(
         "--keep-days", type=at_least(0), default=30, metavar="N", help="keep younger records (default: 30)"
     )
+    compact_verb.add_argument("--archive", type=Path, metavar="FOLDER", help="first write them to Parquet files there")
+    compact_verb.add_argument("--yes", action="store_true", help="without --archive: delete them permanently")
 
 
 def add_verb(verbs: Commands, name: str, about: str, run: Any) -> argparse.ArgumentParser:
@@ -42,22 +46,39 @@ def verify(chosen: argparse.Namespace) -> None:
 
     with opened_journal(chosen.path) as journal:
         found = folded(journal)
-    print(f"{chosen.path}: records {found.first:,} to {found.records:,} replayed, {found.witnesses:,} witnesses agree")
+    print(f"{chosen.path}: records {found.first:,} to {found.records:,} replayed, {agreement(found.witnesses)}")
     for name, digest in found.digests.items():
         print(f"  {name}: state {digest}")
+
+
+def agreement(witnesses: int) -> str:
+    return "1 witness agrees" if witnesses == 1 else f"{witnesses:,} witnesses agree"
 
 
 def export(chosen: argparse.Namespace) -> None:
     from driftbandit.live.export import export as written
 
+    if chosen.out.suffix != ".parquet":
+        raise ValueError(f"{chosen.out} must end in .parquet, since that is what is written")
+    if chosen.out.exists() and not chosen.force:
+        raise FileExistsError(f"{chosen.out} exists: choose another name, or replace it with --force")
     with opened_journal(chosen.path) as journal:
         print(f"written: {chosen.out}, {written(journal, chosen.out):,} records")
 
 
 def compact(chosen: argparse.Namespace) -> None:
-    from driftbandit.live.export import compact as dropped
+    from driftbandit.live.export import droppable, secure
+    from driftbandit.live.retention import retire
 
     if not chosen.path.exists():
         raise FileNotFoundError(f"there is no journal at {chosen.path}: check the path")
     with opened(chosen.path) as service:
-        print(f"{chosen.path}: {dropped(service, 86_400.0 * chosen.keep_days):,} records dropped")
+        secure(service)
+        journal, limit = service.journal, service.now() - 86_400.0 * chosen.keep_days
+        number = droppable(journal, limit) - journal.start
+        if number and not chosen.archive and not chosen.yes:
+            advice = "add --archive FOLDER to write them to Parquet files first, or --yes"
+            raise ValueError(f"{chosen.path}: {number:,} records would be deleted permanently: {advice}")
+        dropped = retire(journal, limit, chosen.archive)
+    how = f", after they were written to {chosen.archive}" if chosen.archive else " permanently"
+    print(f"{chosen.path}: {dropped:,} records dropped{how if dropped else ''}")

@@ -3,6 +3,7 @@
 import argparse
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from driftbandit.cli.options import Commands, Defaults, add_run_options, at_least
 
@@ -13,7 +14,8 @@ def add_reproduce(commands: Commands) -> None:
         help="the paper's experiment: regret, figures, and a verdict on each claim",
         description="Play the paper's two worlds, abrupt and gradual, every policy on the same rounds. Prints the regret of "
         "each policy and a verdict on each claim of the paper, and writes a folder with a page (index.html), figures (PNG, "
-        "SVG), the table (Parquet, CSV) and the settings (JSON).",
+        "SVG), the tables (Parquet, CSV) and the settings (JSON). To change anything else, such as d, the noise or the factor: "
+        "`driftbandit example paper > FILE.toml`, edit it, `driftbandit compare FILE.toml`.",
         formatter_class=Defaults,
     )
     command.add_argument("--repetitions", type=at_least(2), help="draws of each world (default: 50)", metavar="N")
@@ -25,8 +27,16 @@ def add_reproduce(commands: Commands) -> None:
         "--claims-only", action="store_true", help="print tables and verdicts only; draw no figures, write no page"
     )
     command.add_argument("--seed", type=at_least(0), default=0, help="same seed, same numbers", metavar="S")
+    for fixed in ("--dim", "--arms", "--noise", "--factor"):  # what people try first
+        command.add_argument(fixed, type=in_the_example, help=argparse.SUPPRESS)
     add_run_options(command, out="out/reproduce")
     command.set_defaults(run=reproduce)
+
+
+def in_the_example(value: str) -> NoReturn:
+    raise argparse.ArgumentTypeError(
+        f"is the paper's here; for {value}: `driftbandit example paper > FILE.toml`, edit it, `driftbandit compare FILE.toml`"
+    )
 
 
 def reproduce(chosen: argparse.Namespace) -> None:

@@ -31,20 +31,24 @@ def run_studies(console: Console, todo: "Mapping[str, Study]", folder: Path, cho
     total = cost.rounds
     console.print(f"{cost.on(chosen.workers)}, less what is already finished", soft_wrap=True)
     wall, processor = time.perf_counter(), time.process_time()
+    ticks: list[int] = []  # rounds: first those already finished, then those played, piece by piece
+
+    def tick(rounds: int) -> None:
+        ticks.append(rounds)
+        bar.advance(task, rounds)
+
     with progress_bar(console) as bar:
         task = bar.add_task("playing (a first run compiles for half a minute)", total=total)
         run_together(
-            list(todo.values()), folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address,
-            progress=lambda rounds: bar.advance(task, rounds),
+            list(todo.values()), folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address, progress=tick
         )  # fmt: skip
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
     inside = sum(float(study.timing()["seconds"].sum()) for study in todo.values())
-    console.print(
-        f"{total:,} rounds in {wall:.1f} s; processor time {processor:.1f} s, of which {inside:.1f} s inside policies"
-        if processor > inside
-        else f"{total:,} rounds in {wall:.1f} s, some or all of them already finished or played elsewhere",
-        soft_wrap=True,
-    )
+    found = f"{ticks[0]:,} found finished{'' if len(todo) == 1 else ' or shared'}, " if ticks[0] else ""
+    words = f"{total:,} rounds: {found}{sum(ticks[1:]):,} played in {wall:.1f} s"
+    if chosen.engine == "threads":  # elsewhere, this process does not know
+        words += f"; processor time {processor:.1f} s" + ("" if found else f", of which {inside:.1f} s inside policies")
+    console.print(words, soft_wrap=True)
 
 
 def print_grid(console: Console, grid: Grid) -> None:

@@ -13,9 +13,9 @@ def add_compare(commands: Commands) -> None:
     command = commands.add_parser(
         "compare",
         help="run your own study, written as a TOML file",
-        description="Run the study in FILE.toml and write its table (Parquet, CSV), figure (PNG, SVG) and settings (JSON). If "
-        "it is interrupted, rerun the same command to resume. `driftbandit example > FILE.toml` prints a commented file to "
-        "start from.",
+        description="Run the study in FILE.toml and write its tables of regret and timing (Parquet, CSV), its figure (PNG, "
+        "SVG) and its settings (JSON). If it is interrupted, rerun the same command to resume. "
+        "`driftbandit example > FILE.toml` prints a commented file to start from.",
         epilog='`driftbandit example policies` lists the policies. One of your own is `kind = "module:Class"`.',
         formatter_class=Defaults,
     )
@@ -30,15 +30,17 @@ def compare(chosen: argparse.Namespace) -> None:
     from driftbandit import figures
     from driftbandit.cli.screen import print_grid, run_studies
     from driftbandit.studies.study import Study
-    from driftbandit.studies.summary import exponents, summaries, write_data
+    from driftbandit.studies.summary import exponents, paired, refuse_another, summaries, write_data
 
     console = Console()
     study = Study.from_file(chosen.file)
     folder = getattr(chosen, "out", Path("out") / study.name)
+    refuse_another(folder, study.name)
     run_studies(console, {study.name: study}, folder, chosen)
-    write_data(folder, study.table(), {"study": study.settings()})
+    write_data(folder, study.table(), {"study": study.settings()}, study.timing())
     figures.save(study.draw(), folder, study.figure)
-    for grid in [exponents(study)] if study.figure == "scaling" else summaries(study):
+    comparison = [paired(study)] if study.replicates > 1 and len(study.policy_variants) > 1 else []
+    for grid in [exponents(study)] if study.figure == "scaling" else summaries(study) + comparison:
         print_grid(console, grid)
     console.print(f"written: {folder}", soft_wrap=True)
 

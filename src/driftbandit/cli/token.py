@@ -28,7 +28,8 @@ While a service has the journal open, give its address instead, with an admin to
     )
     verbs = command.add_subparsers(title="what to do", metavar="make | list | revoke", dest="verb", required=True)
     make = add_verb(verbs, "make", "make a token and print it", make_token)
-    make.add_argument("--rights", nargs="+", choices=RIGHTS, required=True, help="what the token allows")
+    make.add_argument("--rights", nargs="+", type=right, metavar="RIGHT", required=True,
+                      help=f"what the token allows: {', '.join(RIGHTS)}")  # fmt: skip
     make.add_argument("--experiments", nargs="+", metavar="NAME", help="where (default: in all, including future ones)")
     make.add_argument("--note", default="", help="whose token it is", metavar="TEXT")
     add_verb(verbs, "list", "list tokens by their keys", list_tokens)
@@ -41,6 +42,17 @@ def add_verb(verbs: Commands, name: str, about: str, run: Any) -> argparse.Argum
     verb.add_argument("journal", metavar="PATH|URL", help="the journal, or the address of the service that has it open")
     verb.set_defaults(run=run)
     return verb
+
+
+def right(text: str) -> str:
+    if text not in RIGHTS:
+        hint = "; put the path first: driftbandit token make PATH --rights …" if is_path(text) else ""
+        raise argparse.ArgumentTypeError(f"unknown right {text!r}: there are {', '.join(RIGHTS)}{hint}")
+    return text
+
+
+def is_path(text: str) -> bool:
+    return is_address(text) or "." in text or "/" in text
 
 
 def make_token(chosen: argparse.Namespace) -> None:
@@ -96,8 +108,10 @@ def is_address(journal: str) -> bool:
 def ask(url: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
     from driftbandit.live.client import Client, ServiceError
 
-    with Client(url, os.environ.get("DRIFTBANDIT_TOKEN")) as client:
+    token = os.environ.get("DRIFTBANDIT_TOKEN")
+    with Client(url, token) as client:
         try:
             return client.ask(method, path, body)
         except ServiceError as error:
-            raise OSError(f"{url}: {error}") from None
+            hint = "; set DRIFTBANDIT_TOKEN to an admin's token" if error.status == 401 and not token else ""
+            raise OSError(f"{url}: {error}{hint}") from None

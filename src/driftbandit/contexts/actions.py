@@ -1,4 +1,4 @@
-"""Actions by name, and how one of them in a context becomes an arm: parameters of its own, shared ones, or both."""
+"""Named actions, and how an action in a context becomes an arm: with parameters of its own, shared ones, or both."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,23 +12,23 @@ from driftbandit.core.types import Floats, Ints
 
 MODELS = ("disjoint", "shared", "hybrid")
 PLAIN = np.ones(1)  # the features of an action that has none
-HALF = float(np.sqrt(0.5))  # so that an arm of two parts is at most of length 1
+HALF = float(np.sqrt(0.5))  # so that an arm of two parts has length at most 1
 
 
 @dataclass
 class Actions:
-    """Names, in the order of their places; a place once taken stays with its name.
+    """Names in the order of their places; a place, once taken, stays with its name.
 
     Parameters:
-        features: each action's own vector of features, all of one size and at most of length 1, or none.
-        places: how many actions there can be in all, those to come included.
+        features: each action's vector of features, all of the same size and of length at most 1; or none.
+        places: the greatest number of actions, including those added later.
     """
 
-    names: dict[str, int]  # and their places, in order
+    names: dict[str, int]  # name → place, in order
     features: dict[str, Floats] = field(default_factory=dict)
     places: int = 0
     removed: set[str] = field(default_factory=set)
-    active: tuple[str, ...] = field(default=(), init=False)  # those that are offered
+    active: tuple[str, ...] = field(default=(), init=False)  # those on offer
 
     @classmethod
     def of(cls, actions: Sequence[str] | Mapping[str, Any], places: int | None) -> "Actions":
@@ -46,12 +46,12 @@ class Actions:
         return len(next(iter(self.features.values()), PLAIN))
 
     def add(self, name: str, features: Any = None) -> None:
-        """A new action, or one that was removed and comes back with what is known of it."""
+        """Add a new action, or a removed one again, with what is known of it."""
         if not isinstance(name, str) or not name:
-            raise ValueError(f"an action must be a name, got {name!r}")
+            raise ValueError(f"an action must be a non-empty string, got {name!r}: give it a name")
         if name in self.removed:
             if features is not None and not np.array_equal(features, self.features.get(name, [])):
-                raise ValueError(f"action {name!r} comes back with other features: give the new one a new name")
+                raise ValueError(f"action {name!r} is added again with other features: give the new one a new name")
             self.removed.discard(name)
             self._settle()
             return
@@ -69,10 +69,10 @@ class Actions:
         self._settle()
 
     def remove(self, name: str) -> None:
-        """Offer it no more; what is known of it stays."""
+        """Stop offering it; what is known of it is kept."""
         self.place(name)
         if self.active == (name,):
-            raise ValueError(f"action {name!r} is the only one left: add another before it is removed")
+            raise ValueError(f"action {name!r} is the only one left: add another before you remove it")
         self.removed.add(name)
         self._settle()
 
@@ -80,7 +80,7 @@ class Actions:
         self.active = tuple(name for name in self.names if name not in self.removed)
 
     def offered(self, exclude: Iterable[str]) -> tuple[str, ...]:
-        """The active ones, without some."""
+        """The active actions, without those excluded."""
         try:
             if isinstance(exclude, str):
                 raise TypeError
@@ -90,7 +90,7 @@ class Actions:
         for name in out:
             self.place(name)
         if len(out) == len(self.active):
-            raise ValueError(f"no action is left: all {len(self.active)} are excluded")
+            raise ValueError(f"no action is left, since all {len(self.active)} are excluded: exclude fewer")
         return tuple(name for name in self.active if name not in out) if out else self.active
 
     def place(self, name: str) -> int:
@@ -105,17 +105,19 @@ class Actions:
             return None
         vector = validate.array(f"the features of action {name!r}", features, 1)
         if (self.names and len(vector) != self.feature_count) or (self.names and not self.features):
-            expected = self.feature_count if self.features else "no"
-            raise ValueError(f"action {name!r} has {len(vector)} features, but the others have {expected}")
+            expected = self.feature_count if self.features else "none"
+            raise ValueError(
+                f"action {name!r} has {len(vector)} features, but the others have {expected}: give all the same number"
+            )
         if not np.linalg.norm(vector) <= 1.0 + 1e-9:
             raise ValueError(
-                f"the features of action {name!r} must be at most of length 1, got {np.linalg.norm(vector):g}: scale them"
+                f"the features of action {name!r} must have length at most 1, got {np.linalg.norm(vector):g}: scale them down"
             )
         return vector
 
 
 class Offer(NamedTuple):
-    """Some actions, and how a context becomes their arms: a plain array of the right length, which is not checked."""
+    """Some actions, and a function that makes their arms from a context: a plain array of the right length, not checked."""
 
     names: tuple[str, ...]
     arms: Callable[[Floats], Floats]
@@ -123,7 +125,7 @@ class Offer(NamedTuple):
 
 @kernel
 def fill(arms: Floats, context: Floats, features: Floats, first: int, own: Ints, scale: float) -> None:
-    """Write a context into blank arms: times the features from column ``first`` on, and where each has it as its own."""
+    """Write a context into blank arms: times the features, from column ``first`` on, and into each arm's own columns."""
     width = len(context)
     for i in range(len(features)):
         for k in range(features.shape[1]):
@@ -138,7 +140,7 @@ def fill(arms: Floats, context: Floats, features: Floats, first: int, own: Ints,
 
 @dataclass(frozen=True)
 class ArmLayout:
-    """Which columns an arm has: features × context if parameters are shared, one block per action if it has its own."""
+    """The columns of an arm: features × context for shared parameters, one block per action for parameters of its own."""
 
     model: str
     context: Sequence[str]  # names of the context's columns
@@ -164,7 +166,7 @@ class ArmLayout:
         return self.shared + self.places * self.own
 
     def offer(self, names: tuple[str, ...], actions: Actions, in_blocks: bool) -> Offer:
-        """For a policy that takes all columns, or the number of a block, the shared columns and the action's own."""
+        """For a policy that takes all columns, or in blocks the block's number, the shared columns and the action's own."""
         places = np.array([actions.names[name] for name in names])
         features = np.array([actions.features.get(name, PLAIN)[: self.shared] for name in names])
         first, scale = int(in_blocks), HALF if self.model == "hybrid" else 1.0

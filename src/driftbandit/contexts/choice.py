@@ -1,4 +1,4 @@
-"""What a chooser says: a choice that waits for its reward, opinions on actions, how they have fared."""
+"""What a chooser returns: a choice that waits for its reward, opinions on actions, and their records."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 class Opinion(NamedTuple):
-    """What is thought of one action in one context."""
+    """What a policy thinks of one action in one context."""
 
     action: str
     estimate: float  # of its reward
-    width: float  # how far that may be off, as the policy is optimistic
-    score: float  # their sum, by which actions are compared
+    width: float  # how far it may be off: what optimism adds
+    score: float  # their sum; the greatest is chosen
     parts: dict[str, float]  # what each column contributes to the estimate
 
 
 class Choice:
-    """An action for a visitor, which waits for its reward. Pickled, it forgets whose it is, and can still be rewarded.
+    """An action for a visitor, which waits for its reward. Once pickled, it no longer knows its chooser.
 
-    Read-only. Choices compare equal by action and decision.
+    Read-only. Choices compare equal by action and decision, and a pickled one can still be rewarded.
     """
 
     __slots__ = ("_action", "_chooser", "_context", "_decision")  # a frozen dataclass takes three times as long to make
@@ -48,7 +48,7 @@ class Choice:
     def explain(self) -> list[Opinion]:
         """What the policy thinks now of every action in this context, the best first."""
         if self._chooser is None:
-            raise ValueError("this choice was pickled, and knows its chooser no more: call chooser.opinions(choice.context)")
+            raise ValueError("this choice was pickled and no longer knows its chooser: call chooser.opinions(choice.context)")
         return self._chooser.opinions(self.context)
 
     def __repr__(self) -> str:
@@ -69,10 +69,10 @@ class Choice:
 
 
 class ActionRecord(NamedTuple):
-    """How an action has fared."""
+    """How an action has performed."""
 
     chosen: int
-    rewarded: int  # of these, how many rewards have come
+    rewarded: int  # for how many of these the reward has arrived
     mean: float  # of those rewards
     offered: bool  # whether it can be chosen now
 
@@ -81,7 +81,7 @@ class ChooserStatus(NamedTuple):
     """What a chooser has seen and believes."""
 
     actions: dict[str, ActionRecord]
-    out_of_range: dict[str, int]  # by field: how many values were clipped, or of a level not declared
+    out_of_range: dict[str, int]  # by field: how many values were clipped or had an undeclared level
     estimate: dict[str, float]  # θ̂ by the name of its column
     policy: Any  # the policy's own status, if it has one
 

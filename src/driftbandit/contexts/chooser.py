@@ -1,4 +1,4 @@
-"""Chooser: from a visitor's fields to the name of an action, and back to what was learnt, without arrays by hand."""
+"""Chooser: from a visitor's fields to a named action, and from its reward to what was learnt, with no arrays to handle."""
 
 import io
 import math
@@ -40,13 +40,13 @@ class Chooser:
     ('red', 'green')
 
     Parameters:
-        policy: a class of policy, or a function that makes one from the number of columns.
-        actions: their names, or a mapping from names to features of their own (numbers, at most of length 1 together).
+        policy: a policy class, or a function that makes a policy from the number of columns.
+        actions: their names, or a mapping from names to features (a vector of length at most 1 for each).
         context: how a visitor becomes numbers; without one, the actions alone are compared.
-        model: "disjoint": each action has parameters of its own; "shared": the parameters are of features × context, for
-            actions that have features; "hybrid", the default: both, so that an action that is new starts with what
-            is common to all.
-        places: how many actions there may be in all, those added later included.
+        model: "disjoint": each action has parameters of its own; "shared": parameters belong to features × context, for
+            actions that have features; "hybrid", the default: both, so that a new action starts with what is common
+            to all.
+        places: the greatest number of actions, including those added later.
         settings: parameters of the policy.
     """
 
@@ -79,15 +79,16 @@ class Chooser:
                 f"{type(self.policy).__name__} can play studies, suites and replays"
             )
         if getattr(self.policy, "fixed_only", False):
-            raise ValueError(f"{type(self.policy).__name__} plays one fixed set of arms, and here they change with the context")
+            kind = type(self.policy).__name__
+            raise ValueError(f"{kind} plays one fixed set of arms, but here arms change with the context: use another policy")
         self._in_blocks = getattr(self.policy, "blocks", 1) > 1
         self.out_of_range: Counter[str] = Counter()
         self._chosen: dict[str, int] = {}  # a Counter takes twice as long to count
         self._rewarded: dict[str, int] = {}
         self._total: dict[str, float] = {}
         self._notes: Counter[str] = Counter()  # of one visitor; empty between rounds
-        self._offer: Offer | None = None  # the last one, which is mostly the next one too
-        self._singly: dict[str, Offer] = {}  # of actions whose rewards were learnt from outside
+        self._offer: Offer | None = None  # the last one, which is usually the next one too
+        self._singly: dict[str, Offer] = {}  # one for each action whose reward was learnt from outside
 
     def select(self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = NOBODY) -> Choice:
         """Choose an action for a visitor; some may be excluded in this round."""
@@ -113,7 +114,7 @@ class Chooser:
         self._count(choice._action, reward)
 
     def learn(self, round: int, action: str, context: Floats, reward: float, *, own: bool = True) -> None:
-        """As ``Policy.learn``: the reward of an action that was shown in an encoded context, whoever chose it."""
+        """Like ``Policy.learn``: learn the reward of an action that was shown in an encoded context, whoever chose it."""
         if action not in self.actions.names:
             raise ValueError(f"unknown action {action!r}: the actions are {', '.join(map(repr, self.actions.names))}")
         if action not in self._singly:
@@ -128,17 +129,17 @@ class Chooser:
         total[action] = total.get(action, 0.0) + float(reward)
 
     def add(self, action: str, features: Any = None) -> None:
-        """Offer a new action, or one again that was removed."""
+        """Offer a new action, or a removed one again."""
         self.actions.add(action, features)
 
     def remove(self, action: str) -> None:
-        """Offer an action no more; rewards of its past choices are still learnt, and its record stays."""
+        """Stop offering an action; rewards of its past choices are still learnt, and its record is kept."""
         self.actions.remove(action)
 
     def opinions(self, context: Floats, outlook: Outlook | None = None) -> list[Opinion]:
         """What the policy thinks now of every action in an encoded context, the best first.
 
-        outlook: the policy's, where several are asked for at once.
+        outlook: the policy's, to share it among several calls.
         """
         outlook = self.policy.outlook() if outlook is None else outlook
         active, names, theta = self.actions.active, self.columns, outlook.theta
@@ -178,7 +179,7 @@ class Chooser:
         return {**self.__dict__, "_offer": None, "_singly": {}}
 
     def save(self, path: str | Path) -> None:
-        """Write one file of data from which ``load`` makes a chooser that goes on exactly as this one would."""
+        """Write one file of data from which ``load`` makes a chooser that continues exactly as this one would."""
         about = self._about()
         with self.policy._alone():
             self.policy._write(path, about)
@@ -189,7 +190,7 @@ class Chooser:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What ``to_bytes`` gave, as a chooser that goes on exactly as that one would."""
+        """The chooser that ``to_bytes`` wrote, which continues exactly as the original would."""
         return cls._read(io.BytesIO(data), "this chooser as bytes")
 
     @classmethod
@@ -210,7 +211,7 @@ class Chooser:
 
     @classmethod
     def _made(cls, about: dict[str, Any], policy: Policy) -> Self:
-        """From what ``_about`` gave, and its policy."""
+        """A chooser from the data of ``_about`` and its policy."""
         actions = about["features"] if about["features"] else about["actions"]
         context = Context.from_dict(about["context"])
         made = cls(lambda dim: policy, actions, context, model=about["model"], places=about["places"])
@@ -224,7 +225,7 @@ class Chooser:
         return made
 
     def _about(self) -> dict[str, Any]:
-        """All but the policy, as plain data."""
+        """Everything but the policy, as plain data."""
         if not isinstance(self.context, Context):
             raise ValueError(
                 "only a declared Context can be saved: a fitted transformer is code, so pickle the chooser instead"
@@ -255,7 +256,7 @@ class Chooser:
         return offer.arms(context)
 
     def _as_context(self, context: Floats) -> Floats:
-        """One that comes from outside."""
+        """A context from outside, checked."""
         plain = context if isinstance(context, np.ndarray) and is_plain(context) else validate.array("context", context, 1)
         if plain.shape != (len(self.layout.context),):
             raise ValueError(f"context must have {len(self.layout.context)} entries, got shape {plain.shape}")

@@ -1,4 +1,4 @@
-"""A declared context: a visitor's fields by name → a vector whose length no visitor can bring above 1."""
+"""A declared context: a visitor's named fields → a vector whose length never exceeds 1."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy import zeros  # found sooner than np.zeros
+from numpy import zeros  # a faster lookup than np.zeros
 
 from driftbandit.contexts import data
 from driftbandit.contexts.field import Field, Pairs
@@ -21,10 +21,10 @@ from driftbandit.core.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Context:
-    """What is known of a visitor, declared: fields by name, and crosses, the products of two or more of them.
+    """A declaration of what is known of a visitor: named fields, and crosses, the products of two or more of them.
 
     The vector holds a constant, then the columns of each field, then those of each cross. Each of these groups has length
-    at most 1, and all are divided by the root of their number. ``extra="ignore"`` passes over what is not declared.
+    at most 1, and all are divided by the square root of their number. ``extra="ignore"`` ignores undeclared fields.
 
     >>> from driftbandit.contexts.fields import Category, Flag
     >>> visitor = Context({"device": Category(["phone", "desktop"]), "returning": Flag()})
@@ -54,21 +54,21 @@ class Context:
         return len(self.columns)
 
     def encode(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> Floats:
-        """The vector. ``notes`` counts what was bent: "basket clipped", "country unknown", "hour missing"."""
+        """The vector. ``notes`` counts irregular values: "basket clipped", "country unknown", "hour missing"."""
         vector = zeros(len(self.columns))
-        cells = vector.data  # a third of the price of writing through NumPy
+        cells = vector.data  # a third of the time of writing through NumPy
         if type(fields) is not dict or not self._quick(fields, notes, cells):
             self._write(fields, notes, cells)
         return vector
 
     def encode_sparse(self, fields: Mapping[str, Any], notes: Counter[str] | None = None) -> tuple[Ints, Floats]:
-        """The same as the columns that may not be 0, in rising order, and what stands there."""
+        """The same, sparse: the columns that may be nonzero, in ascending order, and their values."""
         found: dict[int, float] = {}
         self._write(fields, notes, found)
         return np.array(list(found), np.int64), np.array(list(found.values()))
 
     def _write(self, fields: Mapping[str, Any], notes: Counter[str] | None, vector: Any) -> None:
-        """Column by column, in rising order, into all that takes ``vector[column] = value``."""
+        """Write column by column, in ascending order, into anything that takes ``vector[column] = value``."""
         if type(fields) is not dict and not isinstance(fields, Mapping):
             raise refusal("the fields of a visitor", "a mapping from name to value", fields, "pass a dictionary")
         vector[0] = scale = self._layout.scale
@@ -83,12 +83,12 @@ class Context:
         if told or len(fields) != len(groups):
             self._refuse_unknown(fields)
         write_products(self._layout, groups, vector)
-        if notes is not None and told:  # only now, when nothing can be refused any more
+        if notes is not None and told:  # only now that nothing can be refused any more
             notes.update(told)
 
     def _missing(self, fields: Mapping[str, Any], name: str, default: Pairs | None, told: list[str]) -> Pairs:
         if default is None:
-            self._refuse_unknown(fields)  # a name misspelt is both missing and unknown, and this says how to spell it
+            self._refuse_unknown(fields)  # a misspelt name is both missing and unknown, and this error says how to spell it
             raise ValueError(f"{name} is missing, got {shown(dict(fields))}: pass it, or declare a default for it")
         told.append(f"{name} missing")
         return default
@@ -98,8 +98,8 @@ class Context:
             return
         for name, value in fields.items():
             if name not in self.fields:
-                what = f"{shown(name)} is no field of this context ({nearest(name, self.fields)}), got {shown(value)} for it"
-                raise ValueError(f"{what}: leave it out, declare it, or say extra='ignore'")
+                what = f"{shown(name)} is not a field of this context ({nearest(name, self.fields)}), got {shown(value)} for it"
+                raise ValueError(f"{what}: leave it out, declare it, or set extra='ignore'")
 
     def to_dict(self) -> data.Plain:
         """As plain data, which JSON and TOML can hold."""
@@ -107,17 +107,17 @@ class Context:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """What ``to_dict`` gave, as a context again."""
+        """The context that ``to_dict`` described."""
         return cls(**data.from_plain(plain))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """From a .toml or .json file that holds such plain data."""
+        """The context that a .toml or .json file describes."""
         return cls.from_dict(data.read(path))
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits, which differ where the plain data do: by them a saved policy knows its context."""
+        """16 hexadecimal digits that identify the plain data: by them a saved policy recognises its context."""
         return data.fingerprint(self.to_dict())
 
     def _value(self) -> tuple[dict[str, Field], Any, str]:

@@ -30,7 +30,7 @@ Plain = dict[str, Any]
 
 
 def to_plain(fields: Mapping[str, Field], crosses: Iterable[Iterable[str]], extra: str) -> Plain:
-    """What is as by default is left out, so that the fingerprint stays when a later release knows more parameters."""
+    """Defaults are left out, so that the fingerprint stays the same when a later release adds parameters."""
     plain: Plain = {"version": VERSION, "fields": [field_to_plain(name, field) for name, field in fields.items()]}
     if crossed := [list(cross) for cross in crosses]:
         plain["crosses"] = crossed
@@ -45,7 +45,7 @@ def field_to_plain(name: str, field: Field) -> Plain:
 
 
 def from_plain(data: Any) -> dict[str, Any]:
-    """What a ``Context`` is made of: its arguments by name."""
+    """The arguments of a ``Context``, by name."""
     table = check_keys("a context", data, ["version", "fields", "crosses", "extra"], ["version", "fields"])
     if table["version"] != VERSION or isinstance(table["version"], bool):
         advice = "declare the context again, or use the release that wrote it"
@@ -60,7 +60,7 @@ def field_from_plain(data: Any) -> tuple[Any, Field]:
     table = dict(check_keys("a field", data, None, ["name", "kind"]))
     name, kind = table.pop("name"), table.pop("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"field {name!r} has no known kind: {kind!r}; {nearest(kind, KINDS)}")
+        raise ValueError(f"field {name!r} has an unknown kind, {kind!r}; {nearest(kind, KINDS)}")
     known = [part for part in parameters(KINDS[kind]) if part.init]  # type: ignore[arg-type]  # every kind is a dataclass
     required = [part.name for part in known if part.default is MISSING]
     check_keys(f"field {name!r}, a {kind},", table, [part.name for part in known], required)

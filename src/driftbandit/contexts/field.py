@@ -21,10 +21,10 @@ class Field(ABC):
 
     @abstractmethod
     def pairs(self, name: str, value: Any, notes: list[str]) -> Pairs:
-        """The places among its own columns that may not be 0, and what stands there."""
+        """The places among its own columns that may be nonzero, and their values."""
 
     def writer(self, name: str, start: int, scale: float) -> Writer:
-        """A function that writes the pairs of a value, scaled, into all that takes ``vector[column] = number``."""
+        """A function that writes the pairs of a value, scaled, into anything that takes ``vector[column] = number``."""
 
         def write(vector: Any, value: Any, notes: list[str]) -> None:
             for place, x in self.pairs(name, value, notes):
@@ -42,7 +42,7 @@ class Field(ABC):
         return {}
 
     def given(self) -> dict[str, Any]:
-        """The parameters that are not as by default."""
+        """The parameters that differ from their defaults."""
         parts = [part for part in fields(self) if part.init]  # type: ignore[arg-type]  # every kind is a dataclass
         return {part.name: value for part in parts if (value := getattr(self, part.name)) != part.default}
 
@@ -55,7 +55,7 @@ class Field(ABC):
 
 
 class Written(Field):
-    """One that has its own writer, which takes half the time where a value is computed."""
+    """A field with a writer of its own, which halves the time where a value is computed."""
 
     @abstractmethod
     def writer(self, name: str, start: int, scale: float) -> Writer: ...

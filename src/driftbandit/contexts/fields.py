@@ -1,4 +1,4 @@
-"""Kinds of fields: each turns a value into a few (place, value) pairs of length at most 1, and notes what it bends."""
+"""Kinds of fields: each turns a value into a few (place, value) pairs of length at most 1, and notes irregular ones."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from driftbandit.core import validate
 
 NO: Pairs = ()
 YES: Pairs = ((0, 1.0),)
-FLAGS = {False: NO, True: YES}  # and so 0 and 1, and NumPy's own
-GRID = 1.5 * 2.0**22  # adding it and taking it away rounds to 30 binary places, where the last bit of a libm does not show
+FLAGS = {False: NO, True: YES}  # so also 0 and 1, and NumPy's booleans
+GRID = 1.5 * 2.0**22  # adding and subtracting it rounds to 30 binary places, where the last bit of a libm does not show
 SHY = 1.0 - 2.0**-30  # so that a sine and a cosine, rounded, still lie within the circle
-LEAST_BEND = 1e-3  # a logarithm that spans less is a straight line
+LEAST_BEND = 1e-3  # a logarithm that spans less is practically a straight line
 MOST_BUCKETS = 1_000_000
 
 
@@ -37,10 +37,10 @@ class Number(Written):
         if low >= high:
             raise ValueError(f"low must be less than high, got low = {low:g} and high = {high:g}")
         if log and low < 0:
-            raise ValueError(f"low must not be negative where log=True, got {low:g}: leave log out, or shift the numbers")
+            raise ValueError(f"low must not be negative with log=True, got {low:g}: leave log out, or shift the numbers")
         base, span = (log1p(low), log1p(high) - log1p(low)) if log else (low, high - low)
         if log and span < LEAST_BEND:
-            raise ValueError(f"log=True bends nothing between {low:g} and {high:g}: leave it out, or use a smaller unit")
+            raise ValueError(f"log=True has no effect between {low:g} and {high:g}: leave it out, or use a smaller unit")
         validate.settle(self, low=low, high=high, _base=base, _span=span)
         self._settle_default(self._inside)
 
@@ -98,7 +98,7 @@ class Cyclic(Written):
 
 @dataclass(frozen=True, repr=False)
 class Category(Field):
-    """One of some levels, all text or all whole numbers; any other goes to a column of its own, unless ``other=False``."""
+    """One of several levels, all text or all whole numbers; any other gets a column of its own, unless ``other=False``."""
 
     kind = "category"
     levels: Iterable[Level]
@@ -110,7 +110,7 @@ class Category(Field):
     def __post_init__(self) -> None:
         known = levels("levels", self.levels)
         if validate.flag("other", self.other) and "other" in known:
-            raise ValueError("levels must not contain 'other', which the unknown are called: rename it, or say other=False")
+            raise ValueError("levels must not contain 'other', the name for unknown levels: rename it, or set other=False")
         labels = tuple(f"={each}" for each in known) + ("=other",) * self.other
         validate.settle(self, levels=known, labels=labels, _places={each: ((i, 1.0),) for i, each in enumerate(known)})
         self._settle_default(self._accepted)
@@ -131,9 +131,9 @@ class Category(Field):
         example = next(iter(self._places))
         if not is_level_like(value, example):
             accepted = "text" if isinstance(example, str) else "a whole number"
-            raise refusal(name, accepted, value, f"its levels are such as {example!r}, so convert it first")
+            raise refusal(name, accepted, value, f"its levels are like {example!r}, so convert it first")
         if not self.other:
-            raise refusal(name, f"one of {shown(list(self._places))}", value, "declare that level, or say other=True")
+            raise refusal(name, f"one of {shown(list(self._places))}", value, "declare that level, or set other=True")
         notes.append(f"{name} unknown")
         return ((len(self._places), 1.0),)
 
@@ -166,7 +166,7 @@ class Flag(Field):
 
 @dataclass(frozen=True, repr=False)
 class Hashed(Field):
-    """Ids too many to list: each falls into one of the buckets, the same on every machine; two ids may share one."""
+    """Ids too numerous to list: each falls into one of the buckets, the same on every machine; two ids may share one."""
 
     kind = "hashed"
     buckets: int
@@ -176,7 +176,7 @@ class Hashed(Field):
     def __post_init__(self) -> None:
         buckets = validate.whole("buckets", self.buckets, least=2)
         if buckets > MOST_BUCKETS:
-            raise ValueError(f"buckets must be at most {MOST_BUCKETS:,}, got {buckets:,}: each is a column")
+            raise ValueError(f"buckets must be at most {MOST_BUCKETS:,}, got {buckets:,}: use fewer, since each is a column")
         validate.settle(self, buckets=buckets, labels=tuple(f"#{bucket}" for bucket in range(buckets)))
         self._settle_default(lambda name, value: text(name, as_text(name, value), least=0))
 

@@ -1,4 +1,4 @@
-"""Where the columns of a context lie: a constant, then each field's group, then each cross's."""
+"""Where the columns of a context lie: a constant, then the group of each field, then that of each cross."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ from driftbandit.contexts.field import Field, Pairs, PairsOf
 from driftbandit.contexts.values import nearest, refusal, text
 
 MOST_COLUMNS = 1_000_000
-ROOM = 1.0 - 1e-12  # for the rounding of a sum of squares
+ROOM = 1.0 - 1e-12  # leaves a margin for the rounding of a sum of squares
 Crosses = tuple[tuple[str, ...], ...]
 
 
@@ -31,7 +31,7 @@ class Product(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What the encoding of a visitor walks along."""
+    """The steps by which a visitor is encoded."""
 
     columns: tuple[str, ...]
     scale: float
@@ -84,7 +84,7 @@ def column_names(fields: Mapping[str, Field], crosses: Crosses) -> tuple[str, ..
 
 
 def checked_fields(fields: Mapping[str, Field] | Iterable[tuple[str, Field]]) -> dict[str, Field]:
-    """From a mapping, or from pairs of a name and a field."""
+    """The fields of a mapping, or of (name, field) pairs, checked."""
     try:
         pairs = [(name, field) for name, field in (fields.items() if isinstance(fields, Mapping) else fields)]
     except (TypeError, ValueError):
@@ -100,10 +100,10 @@ def checked_fields(fields: Mapping[str, Field] | Iterable[tuple[str, Field]]) ->
 
 
 def checked_crosses(crosses: Iterable[Iterable[str]], fields: Mapping[str, Field]) -> Crosses:
-    """Each of two or more different fields, no two of the same fields."""
+    """The crosses, checked: each of two or more different fields, no two of the same ones."""
     try:
         given = list(crosses)
-        if any(isinstance(cross, str) for cross in (crosses, *given)):  # it would fall into letters
+        if any(isinstance(cross, str) for cross in (crosses, *given)):  # it would be split into letters
             raise TypeError
         known = tuple(tuple(cross) for cross in given)
     except TypeError:
@@ -113,7 +113,7 @@ def checked_crosses(crosses: Iterable[Iterable[str]], fields: Mapping[str, Field
             if not isinstance(name, str) or name not in fields:
                 raise ValueError(f"cross {cross!r} names an undeclared field {name!r}; {nearest(name, fields)}")
         if len(cross) < 2 or len(set(cross)) < len(cross):
-            raise refusal("a cross", "of two or more different fields", cross, "name others, or leave it out")
+            raise refusal("a cross", "made of two or more different fields", cross, "name others, or leave it out")
     for first, second in itertools.combinations(known, 2):
         if set(first) == set(second):
             raise ValueError(f"cross {second!r} is declared twice: leave one out")

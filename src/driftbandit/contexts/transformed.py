@@ -1,4 +1,4 @@
-"""A fitted scikit-learn transformer in the place of a declared context. Nothing here imports scikit-learn."""
+"""A fitted scikit-learn transformer in place of a declared context. Nothing here imports scikit-learn."""
 
 import math
 from collections import Counter
@@ -20,12 +20,12 @@ Visitor = Mapping[str, Any] | Sequence[Any] | NDArray[Any]
 
 @dataclass(frozen=True)
 class Transformed:
-    """A constant, then what a fitted transformer makes of one visitor, clipped to ``length``; together at most 1 long.
+    """A constant, then a fitted transformer's output for one visitor, clipped to ``length``; of length at most 1 in all.
 
-    ``fields``: the names of what the transformer takes, in order; if it was fitted on a table, it knows them itself.
-    ``outputs``: the names of what it gives, where it has no ``get_feature_names_out``.
-    ``length``: what counts as long in the transformer's own units: 3 or so for a few standardised numbers.
-    ``frame``: makes a table of {name: [value]}, such as ``pandas.DataFrame``; without it, one of polars if the transformer
+    ``fields``: the names of the transformer's inputs, in order; it knows them itself if it was fitted on a table.
+    ``outputs``: the names of its outputs, if it has no ``get_feature_names_out``.
+    ``length``: where its output is clipped, in the transformer's own units: about 3 for a few standardised numbers.
+    ``frame``: makes a table from {name: [value]}, such as ``pandas.DataFrame``; by default, a polars one if the transformer
     was fitted on a table, else an array.
     """
 
@@ -59,9 +59,9 @@ class Transformed:
     def _own_outputs(self) -> Any:
         try:
             return self.transformer.get_feature_names_out()
-        except Exception as error:  # what a transformer raises is its own affair
+        except Exception as error:  # a transformer may raise anything
             advice = "fit it first, or name them with outputs=[...]"
-            raise ValueError(f"transformer does not tell the names of what it gives ({error}): {advice}") from error
+            raise ValueError(f"transformer does not name its outputs ({error}): {advice}") from error
 
     @property
     def dim(self) -> int:
@@ -69,11 +69,11 @@ class Transformed:
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits of the names and the length; what was fitted is not looked into."""
+        """16 hexadecimal digits of the names and the length; not of what was fitted."""
         return fingerprint([self.fields, self.columns, self.length])
 
     def encode(self, fields: Visitor, notes: Counter[str] | None = None) -> Floats:
-        """The vector of a mapping by name, or of a row. ``notes`` counts "length clipped"."""
+        """The vector of a mapping from name to value, or of a row. ``notes`` counts "length clipped"."""
         row = self._row(fields)
         try:
             given = self.transformer.transform(self._table(row))
@@ -82,7 +82,7 @@ class Transformed:
             raise ValueError(f"the transformer refused {shown(row)}: {error}") from error
         vector = np.ones(self.dim)
         vector[1:] = self._checked(given)
-        longest = validate.longest_row("what the transformer gives", vector[None, 1:]) / self.length if self.dim > 1 else 0.0
+        longest = validate.longest_row("the transformer's output", vector[None, 1:]) / self.length if self.dim > 1 else 0.0
         vector[1:] /= self.length * max(longest, 1.0)
         if longest > 1.0 and notes is not None:
             notes["length clipped"] += 1
@@ -90,13 +90,13 @@ class Transformed:
         return vector
 
     def encode_sparse(self, fields: Visitor, notes: Counter[str] | None = None) -> tuple[Ints, Floats]:
-        """The same as the columns that are not 0, in rising order, and what stands there."""
+        """The same, sparse: the columns that are not 0, in ascending order, and their values."""
         vector = self.encode(fields, notes)
         places = np.flatnonzero(vector)
         return places, vector[places]
 
     def _row(self, visitor: Any) -> list[Any]:
-        """Its values in the transformer's order."""
+        """A visitor's values in the transformer's order."""
         if isinstance(visitor, Mapping):
             return self._by_name(visitor)
         if (
@@ -112,11 +112,11 @@ class Transformed:
 
     def _by_name(self, visitor: Mapping[str, Any]) -> list[Any]:
         if self.fields is None:
-            raise refusal("a visitor", "a row of values", visitor, "the transformer knows no names, give them as fields=[...]")
+            raise refusal("a visitor", "a row of values", visitor, "name the fields with fields=[...], or pass a row")
         for name in visitor if self.extra == "refuse" else ():
             if name not in self.fields:
-                what = f"{shown(name)} is no field here ({nearest(name, self.fields)}), got {shown(visitor[name])} for it"
-                raise ValueError(f"{what}: leave it out, or say extra='ignore'")
+                what = f"{shown(name)} is not a field ({nearest(name, self.fields)}), got {shown(visitor[name])} for it"
+                raise ValueError(f"{what}: leave it out, or set extra='ignore'")
         for name in self.fields:
             if name not in visitor:
                 advice = "pass it, as None if the transformer fills gaps"
@@ -134,7 +134,7 @@ class Transformed:
         return make({name: [value] for name, value in zip(self.fields or (), row, strict=True)})
 
     def _checked(self, given: Any) -> Floats:
-        what = "what the transformer gives"
+        what = "the transformer's output"
         if given.shape != (1, self.dim - 1):
             columns = f"one row of {self.dim - 1} column(s), got shape {given.shape}"
             raise ValueError(f"{what} must be {columns}: name all of them with outputs=[...]")
@@ -142,13 +142,13 @@ class Transformed:
             raise refusal(what, "numbers", given[0].tolist(), "end it with a step that makes numbers")
         for name, value in zip(self.columns[1:], given[0].tolist(), strict=True):
             if not math.isfinite(value):
-                raise refusal(f"{what} for {name}", "a finite number", value, "fill the gap before it, or with an imputer")
+                raise refusal(f"{what} for {name}", "a finite number", value, "fill the gap beforehand, or with an imputer")
         row: Floats = given[0].astype(np.float64)
         return row
 
 
 def names(what: str, values: Any) -> tuple[str, ...]:
-    """Text, no two the same."""
+    """Names: text, all different."""
     try:
         if isinstance(values, str):
             raise TypeError

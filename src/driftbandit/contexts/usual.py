@@ -1,4 +1,4 @@
-"""The quick way to write a visitor in whom nothing is unusual: what can be listed is looked up, the rest is computed."""
+"""The fast path for a visitor with nothing unusual: values that can be listed are looked up, the rest are computed."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ Quick = Callable[[dict[str, Any], Counter[str] | None, Any], bool]
 
 
 def quick_writer(fields: Mapping[str, Field], layout: Layout) -> Quick:
-    """A function of (visitor, notes, vector): False if a field is missing, unknown or refused, which is for others to say.
+    """A function of (visitor, notes, vector): False if a field is missing, unknown or refused; the slow path says why.
 
     Made once, of plain tuples, which are unpacked faster than named ones.
     """

@@ -1,4 +1,4 @@
-"""The values that fields take and are declared with: checked, and as plain Python values."""
+"""Checks of the values that fields take and are declared with; they return plain Python values."""
 
 import difflib
 import math
@@ -15,10 +15,10 @@ Level = str | int
 
 
 def shown(value: object) -> str:
-    """Shortened, for a message."""
+    """A value, shortened for a message."""
     try:
         return reprlib.repr(value)
-    except ValueError:  # Python refuses to write a number of thousands of digits
+    except ValueError:  # Python refuses to print a number of thousands of digits
         return f"{type(value).__name__} too long to show"
 
 
@@ -34,7 +34,7 @@ def nearest(name: object, known: Iterable[str]) -> str:
 
 
 def number(name: str, value: Any) -> float:
-    """A finite one."""
+    """A finite number."""
     try:
         if isinstance(value, validate.NOT_NUMBERS) or getattr(getattr(value, "dtype", None), "kind", "") in validate.NOT_REAL:
             raise TypeError
@@ -49,9 +49,9 @@ def number(name: str, value: Any) -> float:
 
 
 def text(name: str, value: Any, least: int = 1) -> str:
-    """Of at least so many letters, and such as a file can hold."""
+    """Text of at least ``least`` characters that a file can hold."""
     if not isinstance(value, str) or len(value) < least:
-        raise refusal(name, "text, and not empty", value, "write it as a string")
+        raise refusal(name, "non-empty text", value, "write it as a string")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -60,7 +60,7 @@ def text(name: str, value: Any, least: int = 1) -> str:
 
 
 def as_text(name: str, value: Any) -> str:
-    """Of text or a whole number, however large."""
+    """The text of a string or a whole number, however large."""
     try:
         if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
             raise ValueError
@@ -79,7 +79,7 @@ def level(name: str, value: Any) -> Level:
 
 
 def levels(name: str, values: Any) -> tuple[Level, ...]:
-    """At least one, no two the same, all text or all whole numbers."""
+    """At least one level, no two the same, all text or all whole numbers."""
     try:
         if isinstance(values, str | bytes):
             raise TypeError
@@ -87,7 +87,7 @@ def levels(name: str, values: Any) -> tuple[Level, ...]:
     except TypeError:
         raise refusal(name, "a list of text or whole numbers", values, "such as ['phone', 'desktop']") from None
     if not known:
-        raise refusal(name, "at least one", values, "list them, or use Hashed for ids that cannot be listed")
+        raise refusal(name, "at least one value", values, "list them, or use Hashed for ids that cannot be listed")
     if len({type(value) for value in known}) > 1:
         raise refusal(name, "all text or all whole numbers", known, "write every one as a string")
     if twice := [value for value, count in Counter(known).items() if count > 1]:

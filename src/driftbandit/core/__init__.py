@@ -1,1 +1,1 @@
-"""NumPy and numba, the algebra and the choice: knows no policy."""
+"""The foundation: NumPy and numba, the algebra and the choice; it knows of no policy."""

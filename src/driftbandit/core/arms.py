@@ -1,4 +1,4 @@
-"""Arm sets: what users pass to ``select`` or put in a world, and the form in which a block of rounds meets them.
+"""Arm sets: what users pass to ``select`` or put in a world, and the form in which a block of rounds uses them.
 
 Dimensions: d features, n arms, B rounds of a block.
 """
@@ -19,7 +19,7 @@ from driftbandit.core.types import Floats
 
 
 class FixedArms:
-    """The same n arms in every round: the fast path, O(nd + d²) a round where a plain array takes O(nd²)."""
+    """The same n arms in every round: the fast path, O(nd + d²) per round where a plain array takes O(nd²)."""
 
     def __init__(self, arms: ArrayLike) -> None:
         self.rows = validate.array("arms", arms, 2).copy()
@@ -96,7 +96,7 @@ class Ellipsoid:
     def factor(self, dim: int) -> Floats:
         """F such that the set is {Fz : ‖z‖ ≤ 1}."""
         if len(self._factor) != dim:
-            raise ValueError(f"shape must be ({dim}, {dim}) here, got {self._factor.shape}")
+            raise ValueError(f"shape must be ({dim}, {dim}) for {dim} features, got {self._factor.shape}")
         return self._factor
 
 
@@ -121,7 +121,7 @@ class Convex(NamedTuple):
 
 @Verb
 def choose(arms: Any, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
-    """Write into x the optimistic choice of the block's round i; return its index, or −1 where arms have none."""
+    """Write into x the optimistic choice of the block's round i; return its index, or −1 if arms have none."""
     raise NotImplementedError
 
 

@@ -1,9 +1,9 @@
-"""An estimate that falls into blocks, each with features of its own, beside features that all share: V is an arrow.
+"""An estimate that splits into blocks, each with features of its own, plus features that all blocks share: V is an arrow.
 
 An arm lies in one block: its row is the number of the block, its shared features z, then its features x there. What the block
-alone makes of x is taken off first: off the reward, r − ⟨x, m⟩, and off the shared features, z̃ = z − Wᵀx. The shared
-parameters are then a ridge of these rests (Gaussian elimination), and θ̂ of the block is m − W·θ̂ of what is shared. So learning
-touches one block and what is shared, a score reads as much, and both are exactly what the whole of V would make them.
+alone explains is subtracted first: from the reward, r − ⟨x, m⟩, and from the shared features, z̃ = z − Wᵀx. The shared
+parameters are then a ridge on these remainders (Gaussian elimination), and θ̂ of the block is m − W·θ̂ of the shared part. So
+learning touches one block and the shared part, a score reads as much, and both are exactly what the whole of V would give.
 
 Dimensions: B blocks of w features, s shared ones, n arms; a row has 1 + s + w entries.
 """
@@ -44,7 +44,7 @@ from driftbandit.core.verbs import (
     with_penalty,
 )
 
-SPARSE = 3  # times as many features as are not 0: then it pays to skip those that are
+SPARSE = 3  # skipping zeros pays if fewer than one feature in so many is nonzero
 
 
 class Blocks(NamedTuple):
@@ -53,10 +53,10 @@ class Blocks(NamedTuple):
     vector: Floats  # (B, 3, w): as in Ridge; THETA is m
     tally: Ints  # (B, 2)
     mixing: Floats  # (B, w, s): W
-    shared: Ridge  # of the rests
+    shared: Ridge  # on the remainders
     known: Floats  # (1,): the trace of the shared part of V
     gram: Floats  # (s, s): ΣWᵀW over all blocks and …
-    moment: Floats  # … (s,): ΣWᵀm, where somebody wants them; else there are none
+    moment: Floats  # … (s,): ΣWᵀm, if they are kept; else empty
     rest: Floats  # (s,): scratch, z̃
     columns: Floats  # (w, 0) and …
     score: Floats  # … (3, 0): no arms are kept
@@ -86,7 +86,7 @@ def new_estimate(dim: int, blocks: int, shared: int, penalty: float) -> "Ridge |
 
 
 def parts(ridge: "Ridge | Blocks") -> list[Ridge]:
-    """What it is solved from: its blocks, each a ridge, and what they share."""
+    """The ridges it consists of: one per block, and that of the shared features."""
     if isinstance(ridge, Ridge):
         return [ridge]
     each = zip(ridge.matrix, ridge.vector, ridge.tally, strict=True)
@@ -101,7 +101,7 @@ def block(blocks: Blocks, k: int) -> Ridge:
 
 @kernel
 def appraise_row(theta: Floats, metric: Floats, x: Floats, gain: Floats) -> tuple[float, float]:
-    """⟨x, θ̂⟩ and xᵀ·metric·x; leaves metric·x in ``gain``. Of a sparse x only what is not 0 is worked on."""
+    """⟨x, θ̂⟩ and xᵀ·metric·x; leaves metric·x in ``gain``. Skips the zeros of a sparse x."""
     w, count = len(x), 0
     mean = square = 0.0
     for j in range(w):
@@ -149,10 +149,10 @@ def forecast_row(blocks: Blocks, row: Floats) -> tuple[float, float]:
 
 @kernel
 def learn_row(blocks: Blocks, row: Floats, r: float, weight: float, counts: bool) -> tuple[float, float]:
-    """Learn the reward of an arm. Returns what ``forecast_row`` would have said before.
+    """Learn the reward of an arm. Returns what ``forecast_row`` would have returned before.
 
-    What does not count is no reason to solve afresh, which is left to what does. First the block, then what is shared, which
-    learns the rest: by one call in a loop, since its code is long to compile.
+    A reward that does not count never triggers a fresh solve; that is left to those that do. The block learns first, then the
+    shared part, from the remainder: by one call in a loop, since its code takes long to compile.
     """
     k, s = int(row[0]), len(blocks.rest)
     matrix, vector, tally, columns, x = blocks.matrix[k], blocks.vector[k], blocks.tally[k], blocks.columns, row[1 + s :]
@@ -169,7 +169,7 @@ def learn_row(blocks: Blocks, row: Floats, r: float, weight: float, counts: bool
             if len(blocks.gram) > 0:
                 sum_up(blocks, k, lighter, rest)
             mix(blocks, k, lighter)
-            known = blocks.known[0]  # in a register: the array might be the row, for all the compiler knows
+            known = blocks.known[0]  # in a register, since for all the compiler knows the array might be the row
             for j in range(s):
                 known += weight * row[1 + j] * row[1 + j]
             blocks.known[0] = known
@@ -186,7 +186,7 @@ def learn_row(blocks: Blocks, row: Floats, r: float, weight: float, counts: bool
 
 @kernel
 def mix(blocks: Blocks, k: int, weight: float) -> None:
-    """W += w·gain·restᵀ: what the block makes of the shared features is learnt as it learns rewards."""
+    """W += w·gain·restᵀ: the block learns to explain the shared features as it learns rewards."""
     gain, rest = blocks.vector[k, GAIN], blocks.rest
     for i in range(len(gain)):
         if gain[i] != 0.0:
@@ -226,7 +226,7 @@ def clear_blocks(blocks: Blocks) -> None:
 
 @kernel
 def score_rows(ridge: Any, rows: Floats, score: Floats) -> None:
-    """Of whatever can forecast one."""
+    """Score rows, with any estimate that can forecast one."""
     for i in range(len(rows)):
         score[0, i], score[1, i] = forecast_arm(ridge, rows, i)
 
@@ -239,7 +239,7 @@ def admit_rows(rows: Floats, blocks: int, limit: float) -> int:
         if not (0.0 <= number < blocks and number == int(number)):
             return -2
         for j in range(1, rows.shape[1]):
-            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
+            entry = float(rows[i, j])  # without the compiler, NumPy's own float would warn on overflow
             square += entry * entry
         if not square <= limit:
             return -1
@@ -247,12 +247,12 @@ def admit_rows(rows: Floats, blocks: int, limit: float) -> int:
 
 
 def whole_theta(theta: Floats, mixing: Floats, shared: Floats) -> Floats:
-    """θ̂ of all features, the shared ones first: from m (B, w), W (B, w, s) and θ̂ of what is shared."""
+    """θ̂ of all features, the shared ones first: from m (B, w), W (B, w, s) and θ̂ of the shared ones."""
     return np.concatenate([shared, (theta - mixing @ shared).ravel()])
 
 
 def whole_metric(matrix: Floats, mixing: Floats, shared: Floats) -> Floats:
-    """METRIC of all features: from those of the blocks (B, w, w), W (B, w, s), and that of what is shared (s, s)."""
+    """METRIC of all features: from that of each block (B, w, w), W (B, w, s), and that of the shared ones (s, s)."""
     blocks, width, s = mixing.shape
     spread = np.concatenate([np.eye(s), -mixing.reshape(blocks * width, s)])
     metric: Floats = spread @ shared @ spread.T
@@ -262,7 +262,7 @@ def whole_metric(matrix: Floats, mixing: Floats, shared: Floats) -> Floats:
     return metric
 
 
-# --- the ways of blocks ---------------------------------------------------------------------------------------------
+# --- the verbs, for blocks ------------------------------------------------------------------------------------------
 
 
 @clear.of(Blocks)

@@ -1,6 +1,6 @@
 """The optimistic choice argmax ⟨x, θ̂⟩ + β‖x‖: over a finite set, and exactly over a ball or an ellipsoid.
 
-Dimensions: d features, n arms, one arm per column so that every loop over arms is contiguous. A policy's luck of a
+Dimensions: d features, n arms, one arm per column so that every loop over arms is contiguous. A policy's luck in a
 round is four uniform numbers: [0] and [1] break ties here, the rest are the policy's own.
 """
 
@@ -16,7 +16,7 @@ from driftbandit.core.linalg import add_rows
 from driftbandit.core.types import Floats
 
 TIE = 1e-10  # indices this close, relative to their size, are a tie: far above rounding, far below any effect
-MANY = 256  # arms from which it pays to take several at a time
+MANY = 256  # from this many arms on, it pays to take several at a time
 
 
 @kernel
@@ -36,7 +36,7 @@ def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> N
 
 @kernel
 def appraise_few(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> None:
-    """``appraise`` without what pays for many columns only; the same to the last bit."""
+    """``appraise`` without what pays only for many columns; the same to the last bit."""
     d, n = columns.shape
     mean, square, row = score[0], score[1], score[2]
     for i in range(n):
@@ -54,7 +54,7 @@ def appraise_few(theta: Floats, metric: Floats, columns: Floats, score: Floats) 
 
 @kernel
 def pick(score: Floats, beta: float, u: float) -> int:
-    """The arm of the greatest index mean + β√square; u in [0, 1) decides among ties."""
+    """The arm with the greatest index mean + β√square; u in [0, 1) decides among ties."""
     best, size = lead(score, beta)
     index = score[2]
     edge = index[best] - TIE * size
@@ -72,7 +72,7 @@ def pick(score: Floats, beta: float, u: float) -> int:
 
 @kernel
 def lead(score: Floats, beta: float) -> tuple[int, float]:
-    """Write the indices into row 2; the first of the greatest, and the size that ties are relative to."""
+    """Write the indices into row 2; return the first of the greatest, and the size that ties are relative to."""
     mean, square, index = score[0], score[1], score[2]
     n = len(mean)
     for i in range(n):
@@ -102,7 +102,7 @@ def reconsider(state: Any, columns: Floats, score: Floats, arm: int, luck: Float
 
 @partial(Verb, optional=True)
 def reconsider_many(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
-    """``reconsider`` for a large set, of which only what can win is scored (core/pruning.py): it takes longer to compile."""
+    """``reconsider`` for a large set, in which only arms that can win are scored (core/pruning.py); slower to compile."""
     return arm
 
 
@@ -139,7 +139,7 @@ def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, luck: F
     length = 0.0
     for i in range(d):
         length += y[i] * y[i]
-    if length == 0.0:  # θ̂ = 0 and β = 0: every direction is as good
+    if length == 0.0:  # θ̂ = 0 and β = 0: every direction is equally good
         y[int(luck[1] * d)] = 1.0 if luck[0] < 0.5 else -1.0
         length = 1.0
     y /= math.sqrt(length)
@@ -182,11 +182,11 @@ def boundary(a: Floats, s: Floats, luck: Floats) -> Floats:
         if c[i] != 0.0:
             u[i] = c[i] / (nu + g[i])
             left -= u[i] * u[i]
-    if left > 1e-12:  # the hard case: no pull along the longest axis, so either end of it serves
+    if left > 1e-12:  # the hard case: no pull along the longest axis, so either end of it will do
         longest = 0
         for i in range(d):
             longest += g[i] <= 1e-12 * top
         axis = d - 1 - int(luck[1] * longest)
-        rest = math.sqrt(left + u[axis] * u[axis])  # what u has there already is rounding
+        rest = math.sqrt(left + u[axis] * u[axis])  # what u already has there is rounding
         u[axis] = rest if luck[0] < 0.5 else -rest
     return u

@@ -42,7 +42,7 @@ def cache_folder() -> Path:
 
 
 def usable(folder: Path) -> bool:
-    """Make the folder if need be, and with a new one clear out those that have not been used for a month."""
+    """Make the folder if needed; along with a new one, remove those that have not been used for a month."""
     try:
         if not folder.exists():
             folder.mkdir(parents=True)
@@ -74,7 +74,7 @@ def when_compiling(announce: Callable[[], None]) -> None:
 
 
 class KernelCache(FunctionCache):
-    """Machine code on disk, but not that for a state of a user's own: an edit of how it begins or learns would go unnoticed."""
+    """Machine code on disk, except for a user's own kind of state: an edit of how it begins or learns would go unnoticed."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context) if all(map(is_kept, sig)) else None
@@ -100,7 +100,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def allocating_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """A kernel that may make arrays of its own, for where a round is costly anyway."""
+    """A kernel that may allocate arrays, for use where a round is costly anyway."""
     return _compiled(function, _COUNTED)
 
 
@@ -117,10 +117,10 @@ def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, 
 
 
 class Verb:
-    """A function that each kind of state does in its own way: ``begin(state, …)`` finds the one for that state.
+    """A function that each kind of state implements in its own way: ``begin(state, …)`` finds the one for that state.
 
-    Works inside kernels (resolved when they compile) and without the compiler (resolved at the call). A state that has no
-    way of its own is refused by name, or does as the stub does if the verb is ``optional``.
+    Works inside kernels (resolved when they compile) and without the compiler (resolved at the call). A state without
+    an implementation is refused by name, or uses the stub if the verb is ``optional``.
     """
 
     def __init__(self, stub: Callable[..., Any], *, optional: bool = False) -> None:
@@ -131,7 +131,7 @@ class Verb:
         options = {
             **_UNCOUNTED,
             "forceinline": True,
-        }  # a state is some sixty words: dear to pass, free to inline
+        }  # a state is some sixty words: costly to pass, free to inline
         overload(self, strict=False, jit_options=options)(lambda state, *_: self._way(state.instance_class))
 
     def of(self, state_type: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -142,7 +142,7 @@ class Verb:
         return register
 
     def kernel_for(self, state: Any) -> Callable[..., Any]:
-        """This state's way as a kernel of its own: one level less to compile than a kernel that calls the verb."""
+        """This state's implementation as a kernel of its own: one level less to compile than a kernel that calls the verb."""
         kind = type(state)
         if kind not in self._kernels:
             self._kernels[kind] = kernel(self._way(kind))
@@ -152,7 +152,7 @@ class Verb:
         way = self._ways.get(kind, self._otherwise)
         if way is None:
             name = self._name
-            raise TypeError(f"{kind.__name__} has no way to {name}: register one with @{name}.of({kind.__name__})")
+            raise TypeError(f"{kind.__name__} does not implement {name}: register a function with @{name}.of({kind.__name__})")
         return way
 
     def __call__(self, state: Any, *args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""More luck than four numbers a round: draws that a key and a counter fix, the same with and without the compiler."""
+"""More luck than four numbers per round: draws that a key and a counter determine, the same with and without the compiler."""
 
 import math
 
@@ -10,7 +10,7 @@ WORD = 0xFFFFFFFF  # 32 bits: then masked products are the same in machine integ
 
 @kernel
 def scramble(word: int) -> int:
-    """A bijection of 32-bit words in which every bit moves every other (Wellons's lowbias32)."""
+    """A bijection of 32-bit words in which every bit affects every other (Wellons's lowbias32)."""
     word = ((word ^ (word >> 16)) * 0x7FEB352D) & WORD
     word = ((word ^ (word >> 15)) * 0x846CA68B) & WORD
     return word ^ (word >> 16)

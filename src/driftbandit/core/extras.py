@@ -28,7 +28,7 @@ EXTRAS = {
 
 @contextmanager
 def needed_for(what: str) -> Iterator[None]:
-    """Import optional packages in here. Where these blocks are nested, the outermost, which is what was asked for, speaks."""
+    """Import optional packages within this. If nested, the outermost, which is what the user asked for, raises the error."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place under a name of their own, then moved into it."""
+"""Files that are complete or absent: written next to their place under a temporary name, then moved into it."""
 
 import os
 import re
@@ -16,7 +16,7 @@ PART = r"\.[0-9a-f]{12}\.part"
 
 
 def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """A reader of the path sees the old file or the whole new one; what killed writers left beside it is cleared away."""
+    """A reader of the path sees the old file or the complete new one; what killed writers left next to it is removed."""
     path = Path(path)
     _clear_leftovers(path)
     file = _new_part(path)
@@ -33,7 +33,7 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
 
 
 def _new_part(path: Path) -> BinaryIO:
-    """A new file beside the path, locked for as long as its writer lives."""
+    """A new file next to the path, locked for as long as its writer lives."""
     while True:
         file = open(path.with_name(f".{path.name}.{secrets.token_hex(6)}.part"), "xb")  # noqa: SIM115
         if _locked(file, wait=True) and os.fstat(file.fileno()).st_nlink == 0:
@@ -53,7 +53,7 @@ def _clear_leftovers(path: Path) -> None:
 
 
 def _locked(file: BinaryIO, wait: bool) -> bool:
-    """Lock a file until it is closed, by whatever end of its process; False where that cannot be had."""
+    """Lock a file until it is closed, however its process ends; False if that is not possible."""
     if sys.platform == "win32":
         return False
     try:

@@ -1,4 +1,4 @@
-"""The quadratic forms xᵀ·matrix·x of many columns x: in float64, to the same bit as a row of the matrix at a time, or float32.
+"""The quadratic forms xᵀ·matrix·x of many columns x: in float64, bit for bit as row by row of the matrix, or in float32.
 
 Dimensions: d features, n columns. A few hundred columns at a time stay in the cache, and blocks of 4 × 4 of the matrix read
 each of them a quarter as often.
@@ -65,7 +65,7 @@ def add_block(
 
 @kernel
 def add_one(square: Floats, weights: Floats, j: int, columns: Floats, low: int, high: int, room: Floats) -> None:
-    """What row j of the triangle adds, for the last few where d is no multiple of four."""
+    """What row j of the triangle adds, for the last few if d is not a multiple of four."""
     m, own = high - low, columns[j, low:high]
     row, half = room[:m], weights.dtype.type(0.5) * weights[j]
     for i in range(m):

@@ -1,4 +1,4 @@
-"""Classes found by their names: whoever asks for one by name has every file of its folder imported first."""
+"""Classes found by their names: before one is looked up, every file of its folder is imported."""
 
 import importlib
 import pkgutil

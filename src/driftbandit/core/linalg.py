@@ -7,11 +7,11 @@ import numpy as np
 from driftbandit.core.compile import kernel
 from driftbandit.core.types import Floats
 
-LINE = 8  # float64s in a line of the cache
+LINE = 8  # float64s in a cache line
 
 
 def aligned(*shape: int) -> Floats:
-    """An empty array that begins with a line of the cache: on one that does not, loops take up to a quarter longer."""
+    """An uninitialised array aligned to a cache line: on one that is not, loops take up to a quarter longer."""
     size = math.prod(shape)
     space = np.empty(size + LINE)
     first = -(space.ctypes.data // space.itemsize) % LINE
@@ -38,7 +38,7 @@ def add_rows(out: Floats, weights: Floats, rows: Floats, count: int) -> None:
 
 @kernel
 def turn(rows: Floats, columns: Floats, limit: float) -> bool:
-    """columns = rowsᵀ; False, somewhere on the way, if a row's squared length is above the limit or no number.
+    """columns = rowsᵀ; False, perhaps with columns half written, if a row's squared length is above the limit or NaN.
 
     Row by row, as they lie in memory: several at a time are faster in the cache and slower out of it.
     """
@@ -46,7 +46,7 @@ def turn(rows: Floats, columns: Floats, limit: float) -> bool:
     for i in range(n):
         square = 0.0
         for j in range(d):
-            entry = float(rows[i, j])  # without the compiler NumPy's own would warn where this overflows
+            entry = float(rows[i, j])  # without the compiler, NumPy's own float would warn on overflow
             square += entry * entry
             columns[j, i] = entry
         if not square <= limit:
@@ -65,8 +65,8 @@ def times(matrix: Floats, vector: Floats, out: Floats) -> None:
 def invert(matrix: Floats) -> None:
     """Invert a symmetric positive definite matrix in place (such a matrix needs no pivoting).
 
-    Gauss–Jordan as symmetric sweeps, which lead to −V⁻¹ and keep all between symmetric: the lower triangle is enough, half
-    the work, and what lies right of the diagonal is room for the pivot's whole row.
+    Gauss–Jordan as symmetric sweeps, which lead to −V⁻¹ and keep all steps symmetric: the lower triangle is enough, half
+    the work, and what lies right of the diagonal is scratch space for the pivot's whole row.
     """
     d = len(matrix)
     for p in range(d):
@@ -94,7 +94,7 @@ def invert(matrix: Floats) -> None:
 def factorise(matrix: Floats, root: Floats) -> None:
     """root·rootᵀ = matrix, root lower triangular (Cholesky); what rounding makes negative counts as 0.
 
-    As in ``invert``, what lies right of the diagonal is room for the pivot's column; 0 in the end.
+    As in ``invert``, what lies right of the diagonal is scratch space for the pivot's column; it is 0 at the end.
     """
     d = len(matrix)
     for i in range(d):

@@ -1,4 +1,4 @@
-"""Progress for those who wait: a bar, in a terminal or a notebook, or whatever a caller does with the rounds just played."""
+"""Progress reports: a bar, in a terminal or a notebook, or a function of the caller's that gets the rounds just played."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def reported(progress: Tick | bool | None, total: int) -> Iterator[Tick | None]:
             with needed_for("progress=True in a notebook"):
                 import_module("ipywidgets")  # or rich would warn
         with progress_bar(console) as bar:
-            task = bar.add_task("playing (a first run compiles)", total=total)
+            task = bar.add_task("playing (the first run compiles)", total=total)
             yield lambda rounds: bar.advance(task, rounds)
 
 

@@ -1,8 +1,8 @@
-"""Score only what can win: the choice of ``appraise`` and ``pick``, with most arms ruled out by an upper bound on their index.
+"""Score only arms that can win: the choice of ``appraise`` and ``pick``, most others ruled out by an upper bound on the index.
 
-First from lengths: with c the greatest sum of absolute values in a row of the metric, xᵀ·metric·x ≤ c‖x‖². Where that leaves
-many, from the forms in float32, which miss by at most ε·c‖x‖² (Higham 2002, §3.1), at a third of the time. What is left is
-scored as ever, so that a choice is the same, ties included, to the last bit.
+The bound is first from lengths: with c the greatest sum of absolute values in a row of the metric, xᵀ·metric·x ≤ c‖x‖². If that
+leaves many, it is from the forms in float32, which are off by at most ε·c‖x‖² (Higham 2002, §3.1), in a third of the time. The
+arms left are scored as usual, so that a choice is the same, ties included, to the last bit.
 
 Dimensions: d features, n arms, one arm per column.
 """
@@ -18,16 +18,16 @@ from driftbandit.core.linalg import add_rows, aligned
 from driftbandit.core.types import Floats
 
 ROWS = 3  # of the scores: mean, square, index
-LARGE = 30_000  # entries of an arm set from which bounds pay
-FEW = 8  # one arm in so many left by lengths is scored at once
+LARGE = 30_000  # from this many entries of an arm set on, bounds pay
+FEW = 8  # once at most one arm in so many is left, these are scored
 ABOVE = 1.0 + 1e-9  # far above the rounding of float64
 UNIT = 2.0**-24  # that of float32
-TINY = 1e-30  # above all that is lost to underflow where the largest number is 1
+TINY = 1e-30  # above anything lost to underflow if the largest number is 1
 PLAIN = 1e100  # up to this size, and down to its inverse, numbers can be squared and scaled to 1
 
 
 def new_score(dim: int, n: int) -> Floats:
-    """Space to score n arms in; for a large set with more rows than three, to prune it in."""
+    """Scratch space to score n arms; for a large set it has more than three rows, to prune it."""
     rows = ROWS
     if dim * n >= LARGE:
         singles = padded(n) * (dim + 1) + padded(dim * dim) + 4 * TILE
@@ -104,9 +104,9 @@ def largest(values: Floats) -> float:
 def bound_in_single(
     metric: Floats, c: float, unit: float, columns: Floats, score: Floats, edge: float, left: int, room: Floats
 ) -> None:
-    """Lower the bounds of those left from c‖x‖² to the forms as float32 finds them, with a margin for what it rounds."""
+    """Lower the bounds of those left from c‖x‖² to the forms in float32, plus a margin for rounding."""
     (d, n), square = columns.shape, score[1]
-    if left > n // 2:  # to copy all is faster than to look for those left
+    if left > n // 2:  # copying all is faster than looking for those left
         edge, left = -math.inf, n
     width, single = padded(left), room.view(np.float32)
     x, single = single[: d * width].reshape(d, width), single[d * width :]
@@ -151,7 +151,7 @@ def gather(columns: Floats, index: Floats, edge: float, scale: float, x: Floats)
 def rule_out(
     theta: Floats, metric: Floats, beta: float, columns: Floats, score: Floats, room: Floats
 ) -> tuple[float, float, int]:
-    """From upper bounds of the squares: an edge below which no arm wins or ties, a bound of the size, and how many are left."""
+    """From upper bounds on the squares: an edge below which no arm wins or ties, a bound on the size, and how many are left."""
     best, size = lead(score, beta)
     index = score[2]
     edge = scored(best, theta, metric, beta, columns, room)[2] - TIE * size
@@ -175,7 +175,7 @@ def scored(arm: int, theta: Floats, metric: Floats, beta: float, columns: Floats
 
 @kernel
 def settle(arm: int, theta: Floats, metric: Floats, beta: float, columns: Floats, score: Floats) -> None:
-    """After ``choose``: the scores of this arm too, where they are bounds."""
+    """After ``choose``: make the scores of this arm exact too, if they are bounds."""
     if len(score) > ROWS:
         room = score.reshape(-1)[padded(ROWS * columns.shape[1]) :]
         score[0, arm], score[1, arm], score[2, arm] = scored(arm, theta, metric, beta, columns, room)
@@ -194,7 +194,7 @@ def pick_among(
     left: int,
     room: Floats,
 ) -> int:
-    """The choice among those not below the edge; −1 if the bound of the size is too wide to tell who ties."""
+    """The choice among those not below the edge; −1 if the bound on the size is too wide to tell which tie."""
     d, index = len(columns), score[2]
     x, own = room[: d * left].reshape(d, left), room[d * left : (d + ROWS) * left].reshape(ROWS, left)
     gather(columns, index, edge, 1.0, x)

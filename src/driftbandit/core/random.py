@@ -1,4 +1,4 @@
-"""Chance that can be dealt from any point: counter-based generators, one per page, and pages cut to any size."""
+"""Random numbers that can be dealt from any point: counter-based generators, one per page, and pages cut to any size."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
@@ -25,8 +25,8 @@ def seed_sequence(seed: Seed, *address: int) -> np.random.SeedSequence:
 
 
 def luck(seed: Seed, start: int, rounds: int) -> NDArray[np.float64]:
-    """Four uniform numbers for each round from ``start`` on: a policy's coin tosses, the same however cut."""
-    bits = np.random.PCG64DXSM(seed_sequence(seed)).advance(4 * start)  # thrice as fast as Philox
+    """Four uniform numbers for each round from ``start`` on: a policy's luck, the same however it is cut."""
+    bits = np.random.PCG64DXSM(seed_sequence(seed)).advance(4 * start)  # three times as fast as Philox
     return np.random.Generator(bits).random((rounds, 4))
 
 

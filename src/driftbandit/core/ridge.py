@@ -1,4 +1,4 @@
-"""The algebra that every policy shares: a ridge estimate kept up to date by rank-one formulas, no inverse a round.
+"""The algebra that every policy shares: a ridge estimate kept up to date by rank-one formulas, without an inverse per round.
 
 Dimensions: d features, n arms of a fixed set (0 when no set is fixed).
 """
@@ -32,7 +32,7 @@ B, THETA, GAIN = 0, 1, 2
 MEAN, SQUARE, SHADOW = 0, 1, 2
 OBSERVED, STEPS = 0, 1
 
-CANCELS = 1e4  # a divisor above this, and digits have cancelled
+CANCELS = 1e4  # a divisor above this means that digits have cancelled
 MOST_STEPS = 1024  # rank-one steps after which rounding has added up
 
 
@@ -119,7 +119,7 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> float:
     """V += w·x·xᵀ, b += w·r·x by recursive least squares; a weight of −1 removes what was added with 1.
 
     O(d² + nd): the fixed arms' scores follow by the same rank-one formulas (Sherman–Morrison). Returns the divisor
-    1 + w‖x‖²: far from 1 either way, digits have cancelled.
+    1 + w‖x‖²: if it is far from 1 either way, digits have cancelled.
     """
     predicted, square = forecast(ridge, x)
     return correct(ridge, x, r, weight, predicted, square)
@@ -127,7 +127,7 @@ def add(ridge: Ridge, x: Floats, r: float, weight: float) -> float:
 
 @kernel
 def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, q: float) -> float:
-    """``add`` for one who has made the forecast already."""
+    """``add`` for a caller that has already made the forecast."""
     d, n = ridge.columns.shape
     v, metric = ridge.matrix[V], ridge.matrix[METRIC]
     b, theta, gain = ridge.vector[B], ridge.vector[THETA], ridge.vector[GAIN]
@@ -168,10 +168,10 @@ def correct(ridge: Ridge, x: Floats, r: float, weight: float, predicted: float, 
 
 @kernel
 def absorb_whole(ridge: Ridge, x: Floats, r: float) -> None:
-    """Add an observation of weight 1, and solve afresh where rounding calls for it.
+    """Add an observation of weight 1, and solve afresh if rounding calls for it.
 
-    Rounding adds up step by step: every so often, at a few per cent of the cost. And the first observation in a
-    direction of which λ says almost nothing cancels digits at once.
+    Rounding adds up step by step, so that happens every so often, at a few per cent of the cost. And the first
+    observation in a direction of which λ says almost nothing cancels digits at once.
     """
     divisor = add(ridge, x, r, 1.0)
     if divisor > CANCELS or ridge.tally[STEPS] >= max(MOST_STEPS, 32 * len(ridge.columns)):
@@ -180,10 +180,10 @@ def absorb_whole(ridge: Ridge, x: Floats, r: float) -> None:
 
 @kernel
 def fade(ridge: Ridge, keep: float, features: int, axis: int, weight: float) -> None:
-    """V ← γV + w·e_i·e_iᵀ, b ← γb: forget a little, and give back along one axis in turn what λI loses. O(d²).
+    """V ← γV + w·e_i·e_iᵀ, b ← γb: forget a little, and restore along one axis in turn what λI loses. O(d²).
 
-    Coordinates from ``features`` on are constants and do not fade: V ← DVD with D = √γ on the others, 1 on these. Without a
-    fixed set's scores.
+    Coordinates from ``features`` on are constants and do not fade: V ← DVD with D = √γ on the others, 1 on these. Does not
+    update a fixed set's scores.
     """
     v, metric = ridge.matrix[V], ridge.matrix[METRIC]
     b, theta, gain = ridge.vector[B], ridge.vector[THETA], ridge.vector[GAIN]
@@ -234,7 +234,7 @@ def refresh(ridge: Ridge) -> None:
         left[i] = b[i] - left[i]
     add_rows(theta, left, ridge.matrix[METRIC], d)
     ridge.tally[STEPS] = 0
-    appraise_few(theta, ridge.matrix[METRIC], ridge.columns, ridge.score)  # seldom: what suits many takes long to compile
+    appraise_few(theta, ridge.matrix[METRIC], ridge.columns, ridge.score)  # rare; the one for many arms takes long to compile
 
 
 @clear.of(Ridge)

@@ -1,4 +1,4 @@
-"""How values look: arms in few words, and for notebooks a small table and a line in HTML that fetches nothing."""
+"""How values are shown: arms cut short, and for notebooks a small table and a sparkline in HTML that fetches nothing."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -8,14 +8,14 @@ import numpy as np
 
 from driftbandit.core.types import Floats
 
-MOST, KEPT = 8, 6  # of a longer arm, so many features are printed
+MOST, KEPT = 8, 6  # a longer arm is printed with its first KEPT features
 WIDTH, HEIGHT = 120, 20  # of a line, in pixels
 MOST_ROWS = 50  # of a table
 CAPTION = "text-align:left;font-weight:bold;white-space:nowrap"
 
 
 def shortened(values: Sequence[Any], most: int = MOST) -> str:
-    """A list as Python prints it, cut short where it is long."""
+    """A list as Python prints it, cut short if it is long."""
     if len(values) <= most:
         return str(list(values))
     return f"[{', '.join(map(repr, values[:KEPT]))}, … {len(values) - KEPT:,} more]"
@@ -26,7 +26,7 @@ class Html(str):
 
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """The first cell of a row names it; a table of many rows is cut short, and says so."""
+    """A table whose rows are named by their first cell; one of many rows is cut short, and says so."""
     every = list(rows)
     lines = [line("th", headings)] if headings else []
     lines += [line("td", row) for row in every[:MOST_ROWS]]
@@ -71,7 +71,7 @@ def bars(values: Floats) -> Html:
 
 
 def heights(values: Floats) -> list[float]:
-    """Where values stand between the bottom of the picture and its top."""
+    """The height of each value in the picture."""
     low, high = float(values.min()), float(values.max())
     share = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
     scaled: list[float] = (HEIGHT - 1 - (HEIGHT - 2) * share).tolist()

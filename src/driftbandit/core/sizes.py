@@ -1,4 +1,4 @@
-"""How much memory may be asked for: more than that is refused before it is allocated."""
+"""A limit on memory: more than that is refused before it is allocated."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _most: ContextVar[tuple[int, str]] = ContextVar("most", default=(2**36, "memory"
 
 @contextmanager
 def at_most(size: int, where: str) -> Iterator[None]:
-    """Within this, no more than so many bytes, nor more than otherwise."""
+    """Allow at most ``size`` bytes within this, or fewer if the limit outside is lower."""
     token = _most.set(min((size, where), _most.get()))
     try:
         yield
@@ -18,8 +18,8 @@ def at_most(size: int, where: str) -> Iterator[None]:
 
 
 def demand_room(name: str, rows: int, columns: int) -> None:
-    """Refuse a parameter that asks for a table of numbers larger than there is room for."""
+    """Refuse a parameter that asks for a table of numbers beyond the limit."""
     most, where = _most.get()
     if 8 * rows * columns > most:
         size = f"{most >> 30} GiB" if most >= 2**30 else f"{most:,} bytes"
-        raise ValueError(f"{name} must fit into {where}: {rows:,} rows of {columns:,} numbers are over {size}")
+        raise ValueError(f"{name} must fit into {where}: {rows:,} rows of {columns:,} numbers exceed {size}")

@@ -1,4 +1,4 @@
-"""Checks of what users pass in: a ValueError that names the argument and the reason."""
+"""Checks of what users pass in; each raises a ValueError that names the argument and the reason."""
 
 import math
 import operator
@@ -20,7 +20,8 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
         if isinstance(value, bool):
             raise TypeError
     except TypeError:
-        raise ValueError(f"{name} must be a whole number, got {value!r}") from None
+        instead = f": write {int(value)}" if isinstance(value, float) and value.is_integer() else ""
+        raise ValueError(f"{name} must be a whole number, got {value!r}{instead}") from None
     if number < least:
         raise ValueError(f"{name} must be at least {least}, got {number}")
     if number > MOST:
@@ -44,6 +45,8 @@ def real(name: str, value: SupportsFloat) -> float:
 
 def positive(name: str, value: SupportsFloat) -> float:
     number = real(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be greater than 0, got {number}")
     if number < SMALLEST:
         raise ValueError(f"{name} must be at least {SMALLEST:g}, got {number}")
     return number
@@ -70,7 +73,7 @@ def reward(value: SupportsFloat) -> float:
 
 
 def array(name: str, value: ArrayLike, dimensions: int) -> NDArray[np.float64]:
-    """A contiguous float array of so many dimensions, not empty, all finite."""
+    """A contiguous float array with this many dimensions, not empty, all finite."""
     parts = value if isinstance(value, list | tuple) else ()
     if any(isinstance(part, np.ma.MaskedArray) for part in (value, *parts)):
         raise ValueError(f"{name} must not be masked, since a mask would be lost: fill the gaps, or leave those rows out")
@@ -127,6 +130,6 @@ def flag(name: str, value: bool) -> bool:
 def seed(value: int | Sequence[int]) -> int | tuple[int, ...]:
     if isinstance(value, Sequence):
         if not value:
-            raise ValueError(f"seed must be a whole number, or some of them, got {value!r}")
+            raise ValueError(f"seed must be a whole number or a sequence of them, got {value!r}")
         return tuple(whole("seed", part, least=0) for part in value)
     return whole("seed", value, least=0)

@@ -13,7 +13,7 @@ def clear(ridge: Any) -> None:
 
 @Verb
 def with_penalty(ridge: Any, penalty: float) -> Any:
-    """The same arrays with another λ, which counts when they are cleared."""
+    """The same arrays with another λ, which takes effect when they are cleared."""
     raise NotImplementedError
 
 
@@ -35,7 +35,7 @@ def trace_of_v(ridge: Any) -> float:
 
 @Verb
 def admit(ridge: Any, rows: Floats, columns: Floats, limit: float) -> int:
-    """Prepare fresh arms: 0, or −1 if the squared length of one is above the limit or no number, −2 if one is in no block."""
+    """Prepare fresh arms: 0, or −1 if the squared length of one is above the limit or NaN, −2 if one is in no block."""
     raise NotImplementedError
 
 
@@ -58,11 +58,11 @@ def forecast_arm(ridge: Any, table: Floats, i: int) -> tuple[float, float]:
 
 @Verb
 def theta_of(ridge: Any) -> Floats:
-    """θ̂, whole."""
+    """θ̂ of all features."""
     raise NotImplementedError
 
 
 @Verb
 def metric_of(ridge: Any) -> Floats:
-    """METRIC, whole: (d, d)."""
+    """METRIC of all features: (d, d)."""
     raise NotImplementedError

@@ -22,8 +22,9 @@ def as_svg(figure: Figure) -> str:
     return text[text.index("<svg") :]
 
 
-def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write name.png and name.svg."""
+def save(figure: Figure, folder: str | Path, name: str) -> None:
+    """Write name.png and name.svg: ``save(study.draw(), "out", "regret")`` writes out/regret.png and out/regret.svg."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / f"{name}.png", dpi=160)
     (folder / f"{name}.svg").write_text(as_svg(figure), encoding="utf-8")

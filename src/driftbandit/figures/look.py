@@ -1,6 +1,6 @@
 """What figures need before anything is drawn: themes, the pen of each policy, curves, places and text of labels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from math import log10
@@ -13,6 +13,7 @@ from scipy.optimize import isotonic_regression
 from driftbandit.core.types import Floats
 
 Dash = str | tuple[float, tuple[float, ...]]
+Middle = Callable[[pl.Expr], pl.Expr]
 DASHES: tuple[Dash, ...] = (
     (0, (1, 1)),
     "solid",
@@ -155,16 +156,16 @@ class Curve(NamedTuple):
         return self._replace(mean=np.exp(shape + np.mean(np.log(self.mean) - shape)))
 
 
-def curves_of(table: pl.DataFrame, x: str, y: str) -> list[Curve]:
-    """Mean and standard deviation of y at every x, policy by policy."""
+def curves_of(table: pl.DataFrame, x: str, y: str, middle: Middle = pl.Expr.mean) -> list[Curve]:
+    """Mean (or another middle) and standard deviation of y at every x, policy by policy."""
     spread_of_one = pl.col(y).std().fill_null(0.0)
-    points = table.group_by("policy", x, maintain_order=True).agg(mean=pl.col(y).mean(), std=spread_of_one).sort(x)
+    points = table.group_by("policy", x, maintain_order=True).agg(mean=middle(pl.col(y)), std=spread_of_one).sort(x)
     parts = {name: points.filter(pl.col("policy") == name) for name in names_in(table, "policy")}
     return [Curve(name, *(part[key].to_numpy() for key in (x, "mean", "std"))) for name, part in parts.items()]
 
 
-def curves_by_world(table: pl.DataFrame, x: str, y: str) -> dict[str, list[Curve]]:
-    return {world: curves_of(table.filter(pl.col("world") == world), x, y) for world in names_in(table, "world")}
+def curves_by_world(table: pl.DataFrame, x: str, y: str, middle: Middle = pl.Expr.mean) -> dict[str, list[Curve]]:
+    return {world: curves_of(table.filter(pl.col("world") == world), x, y, middle) for world in names_in(table, "world")}
 
 
 def names_in(table: pl.DataFrame, column: str) -> list[str]:

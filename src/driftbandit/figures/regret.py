@@ -11,6 +11,8 @@ from driftbandit.figures.look import LIGHT, Theme, curves_by_world, curves_of, n
 def regret_over_time(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
     """Mean regret with a band of one standard deviation. Columns: world, policy, replicate, round, regret."""
     pens = pens_of(names_in(table, "policy"), theme)
+    draws = table["replicate"].n_unique()
+    said = f"dynamic regret, mean ± std of {draws} draws" if draws > 1 else "dynamic regret of one draw"
     worlds = curves_by_world(table, "round", "regret")
     figure, panels = draw.panels(list(worlds), theme, lines=max(map(len, worlds.values())))
     for axes, curves in zip(panels, worlds.values(), strict=True):
@@ -23,7 +25,7 @@ def regret_over_time(table: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
         draw.thousands(axes)
         axes.set_ylim(*worth_seeing(curves))
         draw.logarithmic(axes, "y")
-        draw.caption(axes, "round", "dynamic regret", theme)
+        draw.caption(axes, f"round (of {curves[0].x[-1]:,.0f})", said, theme)
         draw.name(axes, drawn, theme)
     return draw.settled(figure)
 
@@ -47,10 +49,10 @@ def regret_by_factor(final: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
 
 
 def running_time(timing: pl.DataFrame, *, theme: Theme = LIGHT) -> Figure:
-    """Mean time per round, with its standard deviation. Columns: world, policy, replicate, seconds, rounds."""
+    """Median time per round, with the standard deviation. Columns: world, policy, replicate, seconds, rounds."""
     pens = pens_of(names_in(timing, "policy"), theme)
     cost = timing.with_columns(pl.lit(0).alias("x"), nanoseconds=1e9 * pl.col("seconds") / pl.col("rounds"))
-    worlds = curves_by_world(cost, "x", "nanoseconds")
+    worlds = curves_by_world(cost, "x", "nanoseconds", middle=pl.Expr.median)
     figure, panels = draw.panels(list(worlds), theme, height=1.2 + 0.36 * len(pens))
     for axes, bars in zip(panels, worlds.values(), strict=True):
         for row, bar in enumerate(bars):

@@ -1,7 +1,7 @@
 """What is asked of a service, and what it answers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from numpy.typing import ArrayLike
@@ -41,7 +41,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     chosen: int  # the policy's own choice: index, but for a baseline or where it explored
     at: float  # when, in seconds since 1970
     repeat: bool  # this id was answered before
-    ticket: int  # the number of its record: durable once the journal has it
+    ticket: int  # the number of its record in the journal
 
 
 Outcome = Literal["learnt", "kept", "duplicate", "late"]
@@ -56,7 +56,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     outcome: Outcome
-    ticket: int
+    ticket: int  # the number of its record in the journal; of a duplicate, of the last record of this decision
 
 
 class Opinion(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ class Opinion(msgspec.Struct, frozen=True):
     index: int
     action: str | None
     estimate: float  # of its reward
-    width: float  # how far that may be off, as the policy is optimistic
+    width: float | None  # how far that may be off, as the policy is optimistic; None where it cannot say, or draws instead
     score: float  # their sum, by which arms are compared
 
 
@@ -97,7 +97,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
     answer: Answer
     state: State
-    reward: float | None  # as gathered so far, or as learnt
+    reward: float | None  # as gathered so far, or as learnt; None where silence stood for the default, or for nothing
+    late: float | None  # a reward that came after the wait: kept in the journal, and not learnt
     deadline: float | None  # until when it waits
     shown: bool
 
@@ -124,6 +125,13 @@ class Counts(msgspec.Struct):
     agreed: int = 0  # baselines that the policy would have chosen too
     reward_total: float = 0.0
     delay_total: float = 0.0  # from decision to reward, in seconds
+
+
+class Exported(NamedTuple):
+    """What became of the records of a journal."""
+
+    rows: int  # written to the file
+    dropped: int  # from the journal, thereafter
 
 
 Kind = Literal["policy", "chooser"]

@@ -1,10 +1,11 @@
 """The journal for others: as a table, checked from end to end, and made shorter."""
 
 import json
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -12,8 +13,9 @@ from driftbandit.core.extras import needed_for
 from driftbandit.core.files import write_atomically
 from driftbandit.live.disk import snapshot
 from driftbandit.live.disk.journal import Journal
-from driftbandit.live.disk.state import State, recover, tail
-from driftbandit.live.errors import Damaged
+from driftbandit.live.disk.sqlite import MINE
+from driftbandit.live.disk.state import State, recover, tail, with_advice
+from driftbandit.live.errors import Damaged, Mismatch
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.players import rows
 from driftbandit.live.service import Service
@@ -30,7 +32,12 @@ def export(journal: Journal, path: str | Path, first: int | None = None, end: in
         import polars as pl
     frames = list(frames_of(journal, journal.start if first is None else first, journal.end if end is None else end))
     table = pl.concat(frames) if frames else pl.DataFrame(schema=schema())
-    write_atomically(path, table.write_parquet)
+
+    def write(file: BinaryIO) -> None:
+        os.chmod(file.name, MINE)  # as the journal's
+        table.write_parquet(file)
+
+    write_atomically(path, write)
     return table.height
 
 
@@ -109,12 +116,25 @@ def verify(journal: Journal) -> Verified:
             if isinstance(record, r.Adopted):  # what was folded so far is not what was gone on with
                 state = snapshot_from(journal, number + 1)
                 break
-            state.apply(record)
+            try:
+                state.apply(record)
+            except Mismatch as error:
+                state = adopted_after(journal, error)
+                first = state.place
+                break
             witnesses += isinstance(record, r.Witness)
     if state.freeze().encode() != recover(journal).freeze().encode():
         raise Damaged(f"{journal.name}: its latest snapshot is not what its records make: remove the snapshot")
     digests = {name: each.digest().hex() for name, each in state.names.items()}
     return Verified(first, state.place, witnesses, digests)
+
+
+def adopted_after(journal: Journal, error: Mismatch) -> State:
+    """Where it was gone on with, though this did not agree; else the mismatch stands."""
+    for number, record in tail(journal, error.record):
+        if isinstance(record, r.Adopted) and record.mismatch <= error.record:
+            return snapshot_from(journal, number + 1)
+    raise with_advice(journal, error) from None
 
 
 def snapshot_from(journal: Journal, first: int) -> State:
@@ -130,13 +150,18 @@ def compact(service: Service, keep: float = 0.0) -> int:
 
     Export them first.
     """
-    if service.commits.next > service.keeper.place:
-        service.snapshot()
-    service.keeper.wait()
+    secure(service)
     journal = service.journal
     dropped = journal.start
     journal.drop(droppable(journal, service.now() - keep))
     return journal.start - dropped
+
+
+def secure(service: Service) -> None:
+    """Have a snapshot of the state as it is, so that most records are not needed any more."""
+    if service.commits.next > service.keeper.place:
+        service.snapshot()
+    service.keeper.wait()
 
 
 def droppable(journal: Journal, limit: float, most: int | None = None) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.core.arms import FixedArms
-from driftbandit.live.answers import Answer, Ask, Explanation, Found, Preview, Receipt, Status
+from driftbandit.live.answers import Answer, Ask, Explanation, Exported, Found, Preview, Receipt, Status
 from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.errors import Conflict, NotFound
 from driftbandit.live.export import compact, export
@@ -81,12 +81,17 @@ class Learner:
         known = self.service.state.names.get(self.name)
         if known is None:
             if policy is None:
-                raise NotFound(f"{path} holds no policy yet: give the one that is to decide")
+                raise NotFound(f"{path} holds {self._others()}: give the one that is to decide")
             self.service.commits.through(self.service.create(self.name, policy, settings))
         elif policy is not None and described(policy) != known.origin:
             raise Conflict(f"{path} was made with another policy, {known.origin}, got {described(policy)}: take another file")
         elif settings is not None and settings != known.settings:
             raise Conflict(f"{path} was made with other settings, {known.settings}, got {settings}: take another file")
+
+    def _others(self) -> str:
+        names = ", ".join(map(repr, self.service.names))
+        served = f"the experiments of a service ({names}), which `driftbandit serve` serves, and no policy of a Learner"
+        return served if names else "no policy yet"
 
     def decide(
         self,
@@ -165,17 +170,19 @@ class Learner:
         with self._lock:
             return self.service.status(self.name)
 
-    def export(self, path: str | Path, *, drop: bool = False) -> int:
+    def export(self, path: str | Path, *, drop: bool = False) -> Exported:
         """Write what the journal holds to a Parquet file, one row per record, numbers exact; how many rows.
 
-        drop: let the journal forget then what the older snapshot does not need, so that it does not grow without end.
+        drop: let the journal forget then what the older snapshot does not need, so that it does not grow without end; how
+            many records is in the answer. From then on each export needs a new name, since an older file may be the only
+            copy of what was dropped.
         """
         with self._lock:
+            if self.service.journal.start > 0 and Path(path).exists():
+                raise Conflict(f"{path} exists, and may be the only copy of records that were dropped: take another name")
             self.service.commits.through(self.service.commits.next - 1)
             rows = export(self.service.journal, path)
-            if drop:
-                compact(self.service)
-            return rows
+            return Exported(rows, compact(self.service) if drop else 0)
 
     def close(self) -> None:
         """Write a snapshot, and let others have the file."""

@@ -10,7 +10,9 @@ from driftbandit.live.answering import Answering
 from driftbandit.live.errors import Conflict, Full, Invalid, NotFound
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.asking import LONGEST_ID, plain_set, refused, text
+from driftbandit.live.fold.experiment import Experiment
 from driftbandit.live.fold.make import described, packed
+from driftbandit.live.fold.players import PolicyPlayer
 from driftbandit.live.settings import Settings
 from driftbandit.policies._base.policy import Policy
 
@@ -18,7 +20,7 @@ MOST_EXPERIMENTS, MOST_TOKENS = 100, 1000
 
 
 class Managing(Answering):
-    """Each returns the ticket of its record."""
+    """Each returns the ticket of its record, or, where nothing was to be written, one that is no earlier."""
 
     def create(self, name: str, policy: Policy | Chooser, settings: Settings | None = None) -> int:
         """A new experiment; the ticket. The policy is taken as it is, with what it has learnt; the caller keeps its own.
@@ -46,8 +48,9 @@ class Managing(Answering):
         """Name an arm set, or replace one from now on; ``labels`` name its arms. The same again is harmless."""
         experiment = self._experiment(name)
         made = plain_set(experiment, set, arms, labels)
-        if made is not None:
-            self._write(r.SetPut(self.now(), experiment.number, *made))
+        if made is None:
+            return number_of(experiment, set)
+        self._write(r.SetPut(self.now(), experiment.number, *made))
         return self._last
 
     def add_action(self, name: str, action: str, features: Sequence[float] | None = None) -> int:
@@ -93,6 +96,12 @@ class Managing(Answering):
     def tokens(self) -> dict[bytes, r.Token]:
         """By digest."""
         return self.state.tokens
+
+
+def number_of(experiment: Experiment, set: str) -> int:
+    """Of the record that put it."""
+    assert isinstance(experiment.player, PolicyPlayer)
+    return experiment.player.sets[set].number
 
 
 def features_of(chooser: Chooser, action: str) -> tuple[float, ...] | None:

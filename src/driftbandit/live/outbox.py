@@ -3,14 +3,25 @@
 import asyncio
 import contextlib
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from itertools import islice
+from itertools import count, islice
 from typing import NamedTuple
 
 log = logging.getLogger("driftbandit.live")
 
-Key = tuple[str, str]  # experiment, id
+
+class Told(NamedTuple):
+    """A reward on its way."""
+
+    experiment: str
+    id: str
+    reward: float
+    key: str | None = None
+
+    @property
+    def of(self) -> tuple[str, str, str | None]:
+        """Of what it is the reward."""
+        return self.experiment, self.id, self.key
 
 
 class Refusal(NamedTuple):
@@ -21,35 +32,55 @@ class Refusal(NamedTuple):
     reward: float
     status: int
     detail: str
+    key: str | None = None
+
+
+Send = Callable[[str, list[Told]], Awaitable[list[tuple[int, str]] | None]]
 
 
 class Outbox:
     """Holds at most ``room`` rewards; where one more comes, the oldest is given up, counted and logged.
 
     Parameters:
-        send: takes an experiment and a batch of (id, reward), returns what was said of each (status, detail), or None
+        send: takes an experiment and a batch of its rewards, returns what was said of each (status, detail), or None
             where the service could not be reached or asked to come again.
     """
 
-    def __init__(self, send: Callable[..., Awaitable[list[tuple[int, str]] | None]], room: int, batch: int) -> None:
+    def __init__(self, send: Send, room: int, batch: int) -> None:
         self.send, self.room, self.batch = send, room, batch
-        self.waiting: OrderedDict[Key, float] = OrderedDict()
+        self.waiting: dict[int, Told] = {}  # by number, in the order in which they came
+        self._latest: dict[tuple[str, str, str | None], int] = {}  # the number of the last that waits for the same
+        self._numbers = count()
         self.refused: list[Refusal] = []  # the last hundred
         self.given_up = 0
         self._news, self._empty = asyncio.Event(), asyncio.Event()
         self._empty.set()
         self._task: asyncio.Task[None] | None = None
 
-    def put(self, experiment: str, id: str, reward: float) -> None:
-        if (experiment, id) not in self.waiting and len(self.waiting) >= self.room:
-            key, _ = self.waiting.popitem(last=False)
-            self.given_up += 1
-            log.warning("the queue holds %d rewards and the service takes none: that of %s was given up", self.room, key)
-        self.waiting.setdefault((experiment, id), reward)  # the first counts, here as there
+    def put(self, told: Told) -> None:
+        """Another value than the last goes after it: which counts is for the service to say. The same is not sent twice."""
+        latest = self._latest.get(told.of)
+        if latest is not None and self.waiting[latest] == told:
+            return
+        if len(self.waiting) >= self.room:
+            self._give_up(next(iter(self.waiting)))
+        number = self._latest[told.of] = next(self._numbers)
+        self.waiting[number] = told
         self._empty.clear()
         self._news.set()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._deliver())
+
+    def _give_up(self, number: int) -> None:
+        told = self.waiting[number]
+        self._remove(number)
+        self.given_up += 1
+        log.warning("the queue holds %d rewards and the service takes none: %s was given up", self.room, told)
+
+    def _remove(self, number: int) -> None:
+        told = self.waiting.pop(number, None)  # it may have been given up on its way
+        if told is not None and self._latest[told.of] == number:
+            del self._latest[told.of]
 
     async def flush(self, timeout: float | None) -> bool:
         """Wait until all are acknowledged; whether they were in time."""
@@ -73,17 +104,16 @@ class Outbox:
             self._empty.set()
 
     async def _deliver_one(self) -> None:
-        experiment = next(iter(self.waiting))[0]
-        mine = (item for item in self.waiting.items() if item[0][0] == experiment)
+        experiment = next(iter(self.waiting.values())).experiment
+        mine = (item for item in self.waiting.items() if item[1].experiment == experiment)
         batch = list(islice(mine, self.batch))
-        said = await self.send(experiment, [(id, reward) for (_, id), reward in batch])
-        for (key, reward), (status, detail) in zip(batch, said or (), strict=False):
-            if status in (429, 503):
+        said = await self.send(experiment, [told for _, told in batch])
+        for (number, told), (status, detail) in zip(batch, said or (), strict=False):
+            if status >= 500:
                 continue
-            if self.waiting.get(key) == reward:
-                del self.waiting[key]
+            self._remove(number)
             if status >= 400:
-                self._note(Refusal(experiment, key[1], reward, status, detail))
+                self._note(Refusal(experiment, told.id, told.reward, status, detail, told.key))
 
     def _note(self, refusal: Refusal) -> None:
         self.refused = [*self.refused[-99:], refusal]

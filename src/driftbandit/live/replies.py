@@ -27,8 +27,13 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def understood(answer: httpx.Response) -> Any:
-    """The body, or the problem that it tells."""
-    body = msgspec.json.decode(answer.content) if answer.content else None
+    """The body, or the problem that it tells; records, which come one per line, as a list."""
+    body: Any = None
+    media = answer.headers.get("content-type", "")
+    if media.startswith("application/x-ndjson"):
+        body = [msgspec.json.decode(line) for line in answer.content.splitlines()]
+    elif "json" in media and answer.content:  # a proxy may say something else
+        body = msgspec.json.decode(answer.content)
     if answer.is_success:
         return body
     told = body if isinstance(body, dict) else {}

@@ -38,11 +38,13 @@ def write_folder(folder: Path, done: Mapping[str, Study], verdicts: list[Verdict
     for section in sections:
         for plate in section.plates:
             figures.save(plate.light, folder, plate.name)
-    write_data(folder, found.table, {"studies": {name: study.settings() for name, study in done.items()}})
-    found.timing.write_csv(folder / "timing.csv")
+    write_data(folder, found.table, {"studies": {name: study.settings() for name, study in done.items()}}, found.timing)
     footer = ", ".join(f"{name} {number}" for name, number in versions().items())
+    study = done["abrupt"]
     lead = (
-        "Every policy of “A Simple Approach for Non-stationary Linear Bandits” in the paper's two worlds, "
-        "all with the same arms and the same noise, and each claim of its Results section compared with what was measured."
+        "Every policy of “A Simple Approach for Non-stationary Linear Bandits” (https://arxiv.org/abs/2103.05324) in the "
+        "paper's two worlds, all with the same arms and the same noise, and each claim of its Results section compared with "
+        f"what was measured. Made by `driftbandit reproduce --horizon {study.horizon} --repetitions {study.replicates} "
+        f"--seed {study.seed}`."
     )
     write_page(folder / "index.html", "Non-stationary linear bandits, reproduced", lead, sections, footer)

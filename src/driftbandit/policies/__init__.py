@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def every() -> "dict[str, type[Policy]]":
-    """Every policy by its name: those in this folder, and any of a user's own that inherits from ``Policy``."""
+    """Every policy by its name: those in this folder, and a user's own that inherit from ``Policy``."""
     import_folder(__name__)
     from driftbandit.policies._base.policy import Policy
 

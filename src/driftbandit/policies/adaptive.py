@@ -1,4 +1,4 @@
-"""AdaptiveUCB: forgetting led by evidence. No horizon, path length, noise level or memory is given to it."""
+"""AdaptiveUCB: forgetting guided by evidence. It is given no horizon, path length, noise level or memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from driftbandit.policies._evidence.state import DOUBT, Rule
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class AdaptiveUCB(EvidencePolicy):
-    """Forget as much as the rewards give reason to: told nothing but the number of features.
+    """Forget as much as the rewards justify, told nothing but the number of features.
 
-    A bank of estimators, with memories of 4, 10, 25, … rewards and one without end, learns from every reward. The longest
-    memory that no shorter one contradicts is played; where one is refuted, it is rebuilt from what came since. An archive
-    that never forgets is asked too, and decides where forgetting does not pay. Rewards may be of any law (clicks at 1 %, heavy
-    tails, counts) and come late: they count in the order in which they arrive, but for those decided before a restart,
-    which are dropped, and those whose delay tells what they are, which wait until those decided with them have come.
+    A bank of estimators, with memories of 4, 10, 25, … rewards and one that is unlimited, learns from every reward. The
+    longest memory that no shorter one contradicts is played; one that is refuted is rebuilt from what came since. An archive
+    that never forgets is asked too, and decides where forgetting does not pay. Rewards may follow any law (clicks at 1 %,
+    heavy tails, counts) and arrive late: they count in the order of arrival, except those decided before a restart, which
+    are dropped, and those whose delay gives them away, which wait until those decided with them have arrived.
 
     >>> from driftbandit import AdaptiveUCB
     >>> policy = AdaptiveUCB(2)
@@ -27,7 +27,7 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    Caveat: κ = 1.4 standard deviations, growing in calm, is a calibrated width, no confidence radius; there is no regret bound.
+    Caveat: κ = 1.4 standard deviations, growing in calm, is calibrated, not a confidence radius; there is no regret bound.
 
     Its own parameters:
         doubt: evidence, in nats, that keeps a memory from being played.

@@ -20,22 +20,22 @@ from driftbandit.policies.restart import NEVER, START, RestartState, check_state
 
 NOW, EPISODE = 0, 1
 MOST = 1024  # rewards of an arm that the test looks back on; when there are more, the older half is forgotten
-FLAT = 1e-9  # lengths this close, relative to the longest, are the same: the cover must not hang on a last bit
+FLAT = 1e-9  # lengths this close, relative to the longest, are the same: the cover must not depend on a last bit
 
 
 class AugmentedState(NamedTuple):
-    ridge: Ridge  # the base's own, but for its scores: in a forced round they are such that the forced arm wins
+    ridge: Ridge  # the base's own, except for its scores: in a forced round they make the forced arm win
     base: RestartState  # which never restarts by itself
     noise: float  # R
     horizon: float  # T
     cover: Ints  # (k,): the covering arms by their number, k ≤ d
     history: Floats  # (d, MOST): the rewards of the forced visits to each covering arm
-    seen: Ints  # (d,): how many they are
+    seen: Ints  # (d,): how many there are
     clock: Ints  # (2,): the last decided round; how many times it began
 
 
 def covering(columns: Floats) -> Ints:
-    """Arms that span all others: each is the one farthest from the span of those before it (Gram–Schmidt, pivoted)."""
+    """Arms that span all others: each is the farthest from the span of those before it (Gram–Schmidt, pivoted)."""
     rest = columns.copy()
     least = FLAT * np.linalg.norm(rest, axis=0).max()
     cover: list[int] = []
@@ -52,10 +52,10 @@ def covering(columns: Floats) -> Ints:
 
 @kernel
 def forced(state: AugmentedState, s: int) -> int:
-    """The place in the cover of the arm that round s must play, or −1.
+    """The place in the cover of the arm that round s must play; −1 if it may play any.
 
-    k visits in a row every ⌈k/α⌉ rounds, α = √(e·k ln T / T) in the e-th episode. A function of the round, so that a
-    late reward finds its arm.
+    k visits in a row every ⌈k/α⌉ rounds, α = √(e·k ln T / T) in the e-th episode. A function of the round alone,
+    so that a late reward finds its arm.
     """
     count = len(state.cover)
     share = math.sqrt(state.clock[EPISODE] * count * math.log(state.horizon) / state.horizon)
@@ -120,10 +120,10 @@ def _learn(state: AugmentedState, s: int, x: Floats, r: float) -> None:
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class DetectionAugmentedUCB(ConfidentPolicy):
-    """Forget everything when an arm's mean has shifted: LinUCB, with forced visits to d arms that span all.
+    """Forget everything when an arm's mean has shifted: LinUCB, with forced visits to d arms that span all others.
 
     Needs ``horizon`` (T), ``noise`` (R) and the same ``FixedArms`` in every round. LinUCB learns from forced visits too;
-    in such a round ``estimate`` tells LinUCB's estimate with a radius of 0. A reward that comes after the restart that
+    in such a round ``estimate`` gives LinUCB's estimate with a radius of 0. A reward that comes after the restart that
     followed its round is dropped.
     Caveat: detection takes several visits to one arm, which come √(d·T / ln T) rounds apart; made for abrupt changes.
     """
@@ -148,9 +148,9 @@ class DetectionAugmentedUCB(ConfidentPolicy):
         return super().select(arms)
 
     def keep(self, arms: FixedArms) -> None:
-        """Keep this set, for good: once a round is decided, another is an error."""
+        """Keep this set for good: once a round is decided, another set is an error."""
         if self.rounds and arms != self._kept:
-            raise ValueError("arms must be the same FixedArms in every round")
+            raise ValueError("arms must be the same FixedArms in every round, got others: make a new policy for these")
         super().keep(arms)
 
     def _with_ridge(self, state: Any, ridge: Ridge) -> Any:
@@ -164,7 +164,7 @@ class DetectionAugmentedUCB(ConfidentPolicy):
         state, epoch = self.state, self.rounds + 1 - self.state.base.clock[START]
         check_state(state.base, self.rounds, self.arm_norm, NEVER)
         known = self._kept is None or np.array_equal(state.cover, covering(self._kept.columns))
-        demand(known, "the covering arms are not those that the fixed arms make")
+        demand(known, "the covering arms are not those of the fixed arms")
         check_range("the counts of forced visits", state.seen, 0, min(MOST, epoch))
         check_rewards("the rewards of forced visits", state.history)
         check_now(state.clock[NOW], self.rounds)

@@ -59,8 +59,8 @@ class BanditOverBandit(ConfidentPolicy):
     """Forget as often as a bandit over memories finds best. Needs ``horizon`` (T), not the path length.
 
     Episodes of ``episode`` rounds (Δ = ⌈d√T⌉); in each a fresh ``base`` ("restart" or "window") plays a memory from
-    ``pool`` (eq. 14), and its reward sum Σ is told to ``meta`` ("exp3" or "exp3ix") as ½ + Σ/2Q, clipped to [0, 1].
-    A reward that comes after its episode is over is dropped.
+    ``pool`` (eq. 14), and its reward sum Σ is passed to ``meta`` ("exp3" or "exp3ix") as ½ + Σ/2Q, clipped to [0, 1].
+    A reward that arrives after its episode is over is dropped.
     """
 
     base: str = "restart"
@@ -81,7 +81,7 @@ class BanditOverBandit(ConfidentPolicy):
             self.pool = period_pool(self.dim, self.horizon, self.theta_norm, self.episode)
         self.pool = [validate.whole("pool", memory) for memory in list(self.pool)]
         if not self.pool:
-            raise ValueError("pool must not be empty")
+            raise ValueError("pool must not be empty: list memories in rounds, or leave it out")
         base = BASES[self.base](self, max(self.pool))
         plays = math.ceil(self.horizon / self.episode)
         bound = float(episode_reward_bound(self.horizon, self.episode, self.theta_norm, self.arm_norm, self.noise))

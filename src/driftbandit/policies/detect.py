@@ -1,4 +1,4 @@
-"""DetectUCB: restarts when there is evidence for one, the paper's open question (its Section 6), in constant memory."""
+"""DetectUCB: restarts triggered by evidence, the paper's open question (its Section 6), in constant memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,11 @@ from driftbandit.policies._evidence.state import DOUBT, Rule
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class DetectUCB(EvidencePolicy):
-    """Never forget, until a shorter memory proves you wrong; then begin again with what came since.
+    """Never forget until a shorter memory proves the longest wrong; then begin again with what came since.
 
-    Epochs as long as the world lets them be. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
+    Epochs last as long as the world permits. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
     that is played, which is rebuilt once one of them refutes it. Six tenths of AdaptiveUCB's cost; best where changes are
-    abrupt. It probes half as often. Rewards of any law, and late ones, are taken as AdaptiveUCB takes them, and the archive is
-    asked as there.
+    abrupt. It probes half as often. Rewards of any law, late rewards and the archive are handled as in AdaptiveUCB.
 
     Caveat: no regret bound; a change that does not show at the arms it plays is found late.
     """

@@ -1,4 +1,4 @@
-"""D-LinTS (Kim, Tewari 2020): WeightUCB's statistics, and chance in the place of optimism."""
+"""D-LinTS (Kim, Tewari 2020): WeightUCB's statistics, with random draws in place of optimism."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ class SampleState(NamedTuple):
 @begin.of(SampleState)
 def _begin(state: SampleState, t: int, luck: Floats) -> float:
     begin(state.base, t, luck)
-    # A round brings two uniform numbers for a policy's own use, and θ̃ takes d normal ones: they are the keys to more.
+    # A round brings two uniform numbers for a policy's own use, and θ̃ takes d normal ones: the two are keys to more.
     normals(key_of(luck[2]), key_of(luck[3]), state.normal)
     draw(state.ridge, state.base.ridge, state.root, state.normal, state.spread)
     return 0.0
@@ -55,8 +55,8 @@ class DiscountedTS(ConfidentPolicy):
     """Forget gradually, explore by chance: draw θ̃ from N(θ̂, a²·V⁻¹ṼV⁻¹), a = ``width``·``noise``, and play its best arm.
 
     Give ``discount`` (γ), or ``horizon`` (T) and ``path_length`` (P_T). A late reward gets the weight of its age.
-    ``estimate`` tells the θ̃ that the next ``select`` goes by, with a radius of 0.
-    Caveat: its regret bound asks for an a of the size of β, which explores far more than a = R does.
+    ``estimate`` gives the θ̃ that the next ``select`` uses, with a radius of 0.
+    Caveat: its regret bound requires an a as large as β, which explores far more than a = R does.
     """
 
     discount: float | None = None

@@ -41,7 +41,7 @@ class LightWeightUCB(ConfidentPolicy):
     """WeightUCB with one covariance: half the memory, a third of the work, the same regret bound.
 
     Give ``discount`` (γ), or ``horizon`` (T) and ``path_length`` (P_T). A late reward gets the weight of its age.
-    Caveat: still one solve per round, and still the path length or a discount to be told.
+    Caveat: still one solve per round, and it still has to be told the path length or a discount.
     """
 
     discount: float | None = None

@@ -36,18 +36,18 @@ HIGH = 1e100  # above every estimate, and finite, so that it can be saved
 
 
 class MasterState(NamedTuple):
-    """A copy of order m lives for 2^m rounds from a multiple of 2^m on, so that one place for each order is enough."""
+    """A copy of order m lives for 2^m rounds from a multiple of 2^m on, so that one place per order is enough."""
 
     ridge: Ridge  # what is played: the estimate of the playing copy
     law: Confidence
-    rate: float  # ρ(t) = rate/√t, LinUCB's regret bound a round
+    rate: float  # ρ(t) = rate/√t, LinUCB's regret bound per round
     hurdle: float  # ρ̂ = hurdle·ρ
     matrix: Floats  # (M, 2, d, d): matrix, vector, score and tally of each copy's ridge
     vector: Floats  # (M, 3, d)
     score: Floats  # (M, 3, n)
     tally: Ints  # (M, 2)
     earned: Floats  # (M, 2): TOTAL and COUNT of the rewards of all rounds in each copy's life
-    block: Floats  # (3,): of this block the LOWEST optimistic estimate g̃; EXCESS Σ(g̃ − r); rewards TOLD
+    block: Floats  # (3,): of this block, the LOWEST optimistic estimate g̃; EXCESS Σ(g̃ − r); rewards TOLD
     clock: Ints  # (5,): first round of this block; its order n; the last decided round; keys of this block's schedule
 
 
@@ -66,7 +66,7 @@ def rescore_copies(state: MasterState) -> None:
 
 @kernel
 def lives(state: MasterState, m: int, turn: int) -> bool:
-    """Whether the turn-th copy of order m in this block is there: with probability ρ(2^n)/ρ(2^m).
+    """Whether the turn-th copy of order m in this block exists: with probability ρ(2^n)/ρ(2^m).
 
     A function of the block's keys, not of the past, so that a late reward finds the copy that played its round.
     """
@@ -76,7 +76,7 @@ def lives(state: MasterState, m: int, turn: int) -> bool:
 
 @kernel
 def player(state: MasterState, s: int) -> int:
-    """The shortest copy that lives in round s of this block; that of order n always does."""
+    """The shortest copy alive in round s of this block; that of order n always is."""
     since = s - state.clock[BLOCK]
     for m in range(state.clock[ORDER]):
         if lives(state, m, since >> m):
@@ -86,7 +86,7 @@ def player(state: MasterState, s: int) -> int:
 
 @kernel
 def changed(state: MasterState, since: int) -> bool:
-    """Test 1: a copy whose life is over earned more than was thought possible. Test 2: all in all, less than estimated."""
+    """Test 1: a copy whose life is over earned more than was thought possible. Test 2: the block earned less than estimated."""
     hurdle = state.hurdle * state.rate
     for m in range(state.clock[ORDER] + 1):
         over = since & ((1 << m) - 1) == 0 and state.earned[m, COUNT] > 0.0 and lives(state, m, (since >> m) - 1)
@@ -159,7 +159,7 @@ def _learn(state: MasterState, s: int, x: Floats, r: float) -> None:
 
 @kernel
 def teach(state: MasterState, m: int, x: Floats, r: float) -> None:
-    """The copy that played learns, and the block notes what it had promised."""
+    """Let the copy that played learn, and note what it had promised."""
     playing, block = copy_of(state, m), state.block
     mean, square = forecast(playing, x)
     optimistic = mean + radius(state.law, playing.tally[OBSERVED]) * math.sqrt(max(square, 0.0))
@@ -173,9 +173,9 @@ def teach(state: MasterState, m: int, x: Floats, r: float) -> None:
 class Master(ConfidentPolicy):
     """Start over when a test fails: copies of LinUCB at all scales, started at random, of which the shortest plays.
 
-    Needs ``horizon`` (T). ``slack`` is a factor on what the tests tolerate; 1 is the theory's. A reward that comes when
-    the copy that played its round is over is dropped. Simplified: logarithms are taken at T, so that ρ(t) ∝ 1/√t.
-    Caveat: at the theory's slack the tests stay silent below astronomic horizons (Gerogiannis, Huang, Veeravalli 2024).
+    Needs ``horizon`` (T). ``slack`` is a factor on what the tests tolerate; 1 is the theory's. A reward that arrives
+    after the end of the copy that played its round is dropped. Simplified: logarithms are taken at T, so that ρ(t) ∝ 1/√t.
+    Caveat: at the theory's slack the tests stay silent below astronomical horizons (Gerogiannis, Huang, Veeravalli 2024).
     """
 
     slack: float = 1.0

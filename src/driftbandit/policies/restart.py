@@ -80,7 +80,7 @@ class RestartUCB(ConfidentPolicy):
     """Forget everything every ``period`` rounds (H). Constant memory.
 
     Give ``period``, or ``horizon`` (T) and ``path_length`` (P_T) for Theorem 2's H = ⌊d^¼ T^½ P_T^-½⌋. A reward that
-    comes after its epoch is over is dropped.
+    arrives after its epoch is over is dropped.
 
     >>> from driftbandit import RestartUCB
     >>> RestartUCB(2, horizon=50_000, path_length=6.83).period
@@ -105,7 +105,7 @@ class RestartUCB(ConfidentPolicy):
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class StaticUCB(ConfidentPolicy):
-    """Never forget: LinUCB as in Abbasi-Yadkori et al. (2011). Right only if the world stands still."""
+    """Never forget: LinUCB as in Abbasi-Yadkori et al. (2011). Right only if the world does not change."""
 
     pen = 4
     in_blocks = True
@@ -134,5 +134,5 @@ class OracleRestartUCB(ConfidentPolicy):
         return new_state(self, NEVER, points)
 
     def _check_state(self) -> None:
-        demand(self.state.clock[POINTS:].tolist() == self.change_points, "the change points are not those it was given")
+        demand(self.state.clock[POINTS:].tolist() == self.change_points, "the change points are not those given")
         check_state(self.state, self.rounds, self.arm_norm, NEVER)

@@ -35,7 +35,7 @@ class WeightState(NamedTuple):
 
 
 def new_state(policy: Any) -> WeightState:
-    """For a policy with a discount, which this settles."""
+    """A fresh state for a policy with a discount, which this settles."""
     policy.discount = tuned_discount(policy)
     ridge: Any = new_sums(policy)
     if policy.blocks > 1:
@@ -45,7 +45,7 @@ def new_state(policy: Any) -> WeightState:
 
 
 def check_state(state: WeightState, rounds: int, longest: float) -> None:
-    """Refuse a state read from a file that this many rounds cannot have led to; what ``weigh`` makes is not looked at."""
+    """Refuse a state read from a file that this many rounds cannot have led to; the results of ``weigh`` are not checked."""
     if isinstance(state.ridge, Ridge):
         check_sums("V", state.ridge, state.discount, rounds, longest)
         check_faded("Ṽ", state.ridge._replace(matrix=state.matrix), state.discount**2, rounds, longest)

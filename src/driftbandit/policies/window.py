@@ -61,19 +61,19 @@ def check_state(state: WindowState, rounds: int, longest: float, window: int) ->
     check_ring("the rounds in the window", state.rounds, window, max(clock[START], clock[NOW] - window), clock[NOW])
     check_rows("the arms in the window", state.arms, blocks, longest)
     check_rewards("the rewards in the window", state.rewards)
-    demand(observed(ridge) == kept.sum(), "the window does not hold as many rewards as were counted")
+    demand(observed(ridge) == kept.sum(), "the window does not hold as many rewards as are counted")
     rounding = 4.0 * EPSILON * (2 * clock[LEARNT] + 2 * window) * (ridge.penalty + window * longest**2)
     for part in parts(ridge):
         check_ridge("ridge", part, window, longest, evicted=window)
     for k, part in enumerate(parts(ridge)[:blocks]):
         rows = state.arms[kept] if blocks == 1 else state.arms[kept & (state.arms[:, 0] == k), -len(ridge.columns) :]
         whole = ridge.penalty * np.eye(len(ridge.columns)) + rows.T @ rows
-        demand(np.abs(part.matrix[V] - whole).max() <= rounding, "V is not what the arms in the window make it")
+        demand(np.abs(part.matrix[V] - whole).max() <= rounding, "V does not match the arms in the window")
 
 
 @kernel
 def evict(state: WindowState, slot: int) -> None:
-    """Take a row out of the estimate; sum afresh where that cancels so much that rounding would remain."""
+    """Take a row out of the estimate; sum afresh if that cancels so much that rounding would remain."""
     if state.rounds[slot] == EMPTY:
         return
     cancelled = withdraw(state.ridge, state.arms[slot], state.rewards[slot])
@@ -84,7 +84,7 @@ def evict(state: WindowState, slot: int) -> None:
 
 @kernel
 def sum_afresh(state: WindowState, which: int) -> None:
-    """All, or one block, from the rows of the ring: nothing of what has left the window remains."""
+    """Sum all, or one block, from the rows of the ring: nothing remains of what has left the window."""
     collect(state.ridge, state.arms, state.rewards, state.rounds[: state.clock[WINDOW]], which)
     if which == ALL:
         state.clock[LEARNT] = 0
@@ -92,7 +92,7 @@ def sum_afresh(state: WindowState, which: int) -> None:
 
 @begin.of(WindowState)
 def _begin(state: WindowState, t: int, luck: Floats) -> float:
-    # Round t sees rounds t−w … t−1. What is older shares its row with round t−1, whose reward may still be out.
+    # Round t sees rounds t−w … t−1. The round before these shares its row with round t−1, whose reward may still be out.
     window = state.clock[WINDOW]
     state.clock[NOW] = t
     slot = (t - 1) % window
@@ -114,7 +114,7 @@ def _learn(state: WindowState, s: int, x: Floats, r: float) -> None:
         state.arms[slot, j] = x[j]
     state.rewards[slot] = r
     state.clock[LEARNT] += 1
-    if state.clock[LEARNT] >= max(1024, window):  # V and b drift too, and summing them costs w rows
+    if state.clock[LEARNT] >= max(1024, window):  # V and b accumulate rounding too, and summing them costs w rows
         sum_afresh(state, ALL)
 
 
@@ -130,8 +130,8 @@ def _retune(state: WindowState, t: int, memory: int) -> None:
 class WindowUCB(ConfidentPolicy):
     """Forget what is older than ``window`` rounds (w), one round at a time. Keeps w rows in a ring.
 
-    Give ``window``, or ``horizon`` (T) and ``path_length`` (P_T). A reward that comes after its round left the window
-    is dropped.
+    Give ``window``, or ``horizon`` (T) and ``path_length`` (P_T). A reward that arrives after its round has left the
+    window is dropped.
     """
 
     window: int | None = None
@@ -147,5 +147,5 @@ class WindowUCB(ConfidentPolicy):
 
     def _check_state(self) -> None:
         assert self.window is not None
-        demand(self.state.clock[START] == 0, "a window that is never changed counts from round 0 on")
+        demand(self.state.clock[START] == 0, "the window must count from round 0 on")
         check_state(self.state, self.rounds, self.arm_norm, self.window)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from driftbandit.core.types import Floats, Ints
-from driftbandit.report.tables import Grid
+from driftbandit.report.tables import Grid, signed
 from driftbandit.studies.settings import SettingsError, hint
 
 RESAMPLES = 2000
@@ -64,7 +64,7 @@ class Gains:
 
 def interval(ends: Sequence[Floats], k: int) -> str:
     mean, low, high = (float(end[k]) for end in ends)
-    return f"{mean:+.2f} ({low:+.2f} … {high:+.2f})"
+    return f"{signed(mean, '.2f')} ({signed(low, '.2f')} … {signed(high, '.2f')})"
 
 
 def resample(count: int, together: int, seed: int) -> Floats:

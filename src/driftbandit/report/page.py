@@ -1,11 +1,13 @@
 """Figures and tables to one self-contained HTML page: no network, no fonts, no other files."""
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from driftbandit.core.files import write_atomically
@@ -47,6 +49,7 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section], f
     )
     templates.filters["picture"] = _picture
     templates.filters["pixels"] = _pixels
+    templates.filters["marked"] = _marked
     templates.tests["numeric"] = _is_numeric
     template = templates.get_template("page.html.jinja")
     text = template.render(title=title, lead=lead, sections=sections, footer=footer)
@@ -57,6 +60,12 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section], f
 def _picture(figure: Figure) -> str:
     """The figure as a data URL: an image of its own, so that names inside one figure never clash with those of another."""
     return "data:image/svg+xml;base64," + b64encode(as_svg(figure).encode()).decode()
+
+
+def _marked(text: str) -> Markup:
+    """The text, escaped, with `code` as code and addresses as links."""
+    code = re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    return Markup(re.sub(r"https://[\w./-]*\w", r'<a href="\g<0>">\g<0></a>', code))
 
 
 def _pixels(figure: Figure) -> tuple[int, int]:

@@ -34,6 +34,11 @@ class Verdict:
         return self.holds is not None and self.holds != self.expected
 
 
+def signed(number: float, form: str) -> str:
+    """A number with a plus or a true minus sign: signed(-2, ".1f") is "−2.0"."""
+    return f"{number:+{form}}".replace("-", "−")
+
+
 def as_markdown(grid: Grid) -> str:
     """The caption, and the table with numbers aligned right."""
     lines = [grid.headings, ["---", *["---:"] * (len(grid.headings) - 1)], *grid.rows]

@@ -52,6 +52,8 @@ class SettingsError(ValueError):
 def read_toml(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {path}: `driftbandit example > {path}` writes one to start from") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not TOML: {error}") from None
 
@@ -60,7 +62,7 @@ def check_keys(where: str, table: Table, known: Iterable[str], required: Iterabl
     known = list(known)
     for key in table:
         if key not in known:
-            raise SettingsError(f"[{where}] has no key {key!r}; {hint(key, known, 0.5)}")
+            raise SettingsError(f"[{where}] has no key {key!r}; {hint(key, known, 0.65)}")
     for key in required:
         if key not in table:
             raise SettingsError(f"[{where}] must have a key {key!r}")

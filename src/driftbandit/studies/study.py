@@ -13,6 +13,7 @@ from driftbandit.simulate.player import state_bytes
 from driftbandit.studies import shown, tables
 from driftbandit.studies.cells import Cell, Ledger
 from driftbandit.studies.cost import MOST_ROUNDS, Cost, check_bytes, check_rounds, cost_of, least_bytes, whole
+from driftbandit.studies.differences import differences
 from driftbandit.studies.engines import run_all
 from driftbandit.studies.scaling import fit_exponents
 from driftbandit.studies.settings import SettingsError, check_keys, make_policy, make_world, read_toml
@@ -70,6 +71,8 @@ class Study:
             if not isinstance(section, Mapping):
                 raise SettingsError(f"[study] worlds and policies must be tables, got {section!r}")
         horizon = {} if self.horizon is None else {"horizon": self.horizon}
+        for rounds in self.horizon if isinstance(self.horizon, list) else [1 if self.horizon is None else self.horizon]:
+            validate.whole("horizon", rounds)
         self.world_variants = expand("worlds", {name: {**horizon, **table} for name, table in self.worlds.items()})
         self.policy_variants = expand("policies", self.policies)
         self.cost = self._estimate()
@@ -139,6 +142,10 @@ class Study:
     def final(self) -> "pl.DataFrame":
         """One row per world, policy and replicate: the regret at the end; worlds that differ in horizon under one name."""
         return tables.final(self._finished())
+
+    def differences(self, policy: str | None = None) -> "pl.DataFrame":
+        """One row per world, horizon and policy: final regret less that of ``policy`` (default: the first), paired."""
+        return differences(self.final(), policy or self.policy_variants[0].label)
 
     def draw(self, theme: Theme = LIGHT) -> "Figure":
         """Regret over time, or final regret against the horizon with fitted exponents, as ``figure`` says."""

@@ -20,8 +20,9 @@ class Advice:
     words: str
 
     @property
-    def vacuous(self) -> bool:
-        return self.bound is not None and self.bound >= self.trivial
+    def vacuous(self) -> bool | None:
+        """Whether the bound says nothing, being no less than the most there is to lose; None where there is no bound."""
+        return None if self.bound is None else self.bound >= self.trivial
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
@@ -43,8 +44,8 @@ def advise(
     >>> for advice in advise(dim=2, horizon=50_000, path_length=6.83, noise=0.3):
     ...     print(advice.policy, advice.vacuous)
     RestartUCB True
-    WindowUCB False
-    WeightUCB False
+    WindowUCB None
+    WeightUCB None
     BanditOverBandit True
     """
     scales = {

@@ -62,7 +62,9 @@ class Plane(UnitDrift):
     """A drift in the plane of the first two coordinates."""
 
     def __post_init__(self) -> None:
-        validate.settle(self, dim=validate.whole("dim", self.dim, least=2))
+        if validate.whole("dim", self.dim) < 2:
+            raise ValueError(f"dim must be at least 2, since θ moves in a plane, got {self.dim}")
+        super().__post_init__()
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,9 @@ class SqliteJournal:
         except sqlite3.OperationalError as error:
             database.close()
             if "locked" in str(error) or "busy" in str(error):
-                raise Locked(f"{self.name} is open in another process: stop that one, or ask it") from None
+                raise Locked(
+                    f"{self.name} is open already, here or in another process: close it there, or ask that one"
+                ) from None
             raise JournalError(f"{self.name} cannot be opened: {error}") from error
         except sqlite3.DatabaseError as error:
             database.close()

@@ -93,14 +93,23 @@ def recover(journal: Journal, *, adopting: bool = False, use_snapshots: bool = T
     for records in batches(journal, state.place):
         try:
             state.extend(records)
-        except Mismatch:
-            raise
+        except Mismatch as error:
+            raise with_advice(journal, error) from None
         except Exception as error:
             found = f"record {state.place} does not follow from those before it: {error}"
             raise Damaged(f"{journal.name}: {found}") from error
     if state.place != journal.end:
         raise Damaged(f"{journal.name}: records {state.place} to {journal.end - 1} are missing: restore it from a backup")
     return state
+
+
+def with_advice(journal: Journal, error: Mismatch) -> Mismatch:
+    advice = (
+        "open it with the release and on the kind of processor that wrote it, or go on with the state as it is computed here: "
+        f"`driftbandit serve {journal.name} --adopt`, or Learner.open(…, adopt=True). No record is lost then, but states of "
+        "policies may differ from those that decided, and what was written before cannot be verified here any more"
+    )
+    return Mismatch(f"{journal.name}: {error}: {advice}", error.record)
 
 
 def start(journal: Journal, adopting: bool, use_snapshots: bool) -> State:

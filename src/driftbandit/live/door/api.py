@@ -145,7 +145,7 @@ class Experiments(msgspec.Struct):
 
 
 class Done(msgspec.Struct):
-    """It is durable, as the journal's record of this number."""
+    """It is durable, as the journal's record of this number; where it was so before, no later than that record."""
 
     record: int
 

@@ -93,9 +93,9 @@ class Decisions:
         return Reply(encode(receipt))
 
     async def find(self, call: Call) -> Reply:
-        found = self.host.service.find(*call.params)
-        await self.host.commit(found.answer.ticket)  # what is told is durable
-        return Reply(encode(found))
+        entry = self.host.service.entry(*call.params)
+        await self.host.commit(entry.last)  # what is told is durable
+        return Reply(encode(entry.found()))
 
     async def explain(self, call: Call) -> Reply:
         service, (name, id) = self.host.service, call.params

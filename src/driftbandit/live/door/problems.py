@@ -2,6 +2,7 @@
 
 import math
 from http import HTTPStatus
+from typing import Any
 
 import msgspec
 
@@ -38,10 +39,12 @@ def come_again(status: int, detail: str, seconds: float) -> Refused:
     return Refused(status, detail, headers=((b"retry-after", str(max(1, math.ceil(seconds))).encode()),))
 
 
-def wrong_shape(error: msgspec.ValidationError) -> Refused:
+def wrong_shape(error: msgspec.ValidationError, kind: Any) -> Refused:
     """What msgspec says of a body of the wrong shape, with the field apart: "Expected `float`, got `str` - at `$.arms[0]`"."""
     words, _, place = str(error).partition(" - at ")
     field = place.strip("`").removeprefix("$").removeprefix(".")
+    if "unknown field" in words and not field:
+        words += f": known are {', '.join(kind.__struct_fields__)}"
     return Refused(422, words, field=field or None)
 
 

@@ -8,7 +8,7 @@ from driftbandit.contexts.chooser import Chooser
 from driftbandit.live.answers import Kind, Opinion
 from driftbandit.live.errors import Invalid
 from driftbandit.live.fold.entries import Entry
-from driftbandit.live.fold.players import Played, Player
+from driftbandit.live.fold.players import Played, Player, opinion
 from driftbandit.live.fold.records import Decided
 from driftbandit.policies._base.outlook import Outlook
 
@@ -45,7 +45,7 @@ class ChooserPlayer(Player):
         context = self.chooser.context.encode({} if record.fields is None else record.fields)
         found = {each.action: each for each in self.chooser.opinions(context, outlook)}
         offered = enumerate(self._offered(record))
-        return [Opinion(i, name, found[name].estimate, found[name].width, found[name].score) for i, name in offered]
+        return [opinion(outlook, i, name, found[name].estimate, found[name].width) for i, name in offered]
 
     def _check(self, exclude: tuple[str, ...]) -> None:
         try:

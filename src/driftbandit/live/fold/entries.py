@@ -44,14 +44,16 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
             chosen=self.chosen,
             at=self.at,
             repeat=repeat,
-            ticket=self.last if repeat else self.first,
+            ticket=self.first,
         )
 
     def found(self) -> Found:
+        late = self.state in (EXPIRED, UNSHOWN)  # or there is no reward
         return Found(
             answer=self.answer(repeat=True),
             state=STATES[self.state],
-            reward=self.reward,
+            reward=None if late else self.reward,
+            late=self.reward if late else None,
             deadline=self.deadline if self.state == WAITING else None,
             shown=not self.pending,
         )

@@ -189,8 +189,7 @@ class Experiment:
     def differs(self, number: int, what: str) -> None:
         """Replay does not agree with this record."""
         if not self.adopting:
-            advice = "open it where it was written, or adopt the state as it is found here"
-            raise Mismatch(f"record {number}, experiment {self.name!r}: folded here, {what}: {advice}", number)
+            raise Mismatch(f"record {number}, experiment {self.name!r}: replayed here, {what}", number)
         self.mismatch = number if self.mismatch is None else self.mismatch
 
     def digest(self) -> bytes:

@@ -153,8 +153,8 @@ class PolicyPlayer(Player):
         made = None if record.set is None else self.sets.get(record.set)
         names = None if made is None else made.labels
         means, widths = outlook.appraise(np.asarray(self._arms(record)))
-        parts = zip(means.tolist(), widths.tolist(), strict=True)
-        return [Opinion(i, None if names is None else names[i], m, w, m + w) for i, (m, w) in enumerate(parts)]
+        parts = enumerate(zip(means.tolist(), widths.tolist(), strict=True))
+        return [opinion(outlook, i, None if names is None else names[i], m, w) for i, (m, w) in parts]
 
     def twin(self) -> "PolicyPlayer":
         made = PolicyPlayer(copy.copy(self.policy))
@@ -169,6 +169,11 @@ class PolicyPlayer(Player):
 
     def to_bytes(self) -> bytes:
         return self.policy.to_bytes()
+
+
+def opinion(outlook: Outlook, index: int, action: str | None, estimate: float, width: float) -> Opinion:
+    """Without a radius nothing is learnt yet, or chance stands for the width: zero would read as certain."""
+    return Opinion(index, action, estimate, width if outlook.radius > 0.0 else None, estimate + width)
 
 
 def rows(arms: bytes, count: int) -> NDArray[np.float64]:

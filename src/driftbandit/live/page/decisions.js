@@ -134,7 +134,7 @@ function opinionsOf(opinions, decision) {
       make("th", { scope: "row" }, nameOf(opinion), chosen(opinion) ? make("span", { class: "tag" }, "chosen") : null),
       make("td", { class: "bars" }, uncertain(opinion.estimate, opinion.width, reach, floor)),
       make("td", { class: "number" }, fixed(opinion.estimate, 3)),
-      make("td", { class: "number" }, `±\u202f${fixed(opinion.width, 3)}`),
+      make("td", { class: "number" }, opinion.width === null ? "–" : `±\u202f${fixed(opinion.width, 3)}`),
       make("td", { class: "number" }, fixed(opinion.score, 3), opinion.score === best ? make("span", { class: "best" }, " highest") : null),
     );
   const heads = [["Action"], [""], ["Estimate", 1], ["Width", 1], ["Score", 1]];

@@ -126,8 +126,8 @@ def concentration(effort: Effort) -> list[Verdict]:
         tested = f"{effort.instances:,} martingales of {shorter.rounds} rounds, d = {dim}, features along the sum"
         found += [
             frequency_verdict(f"Theorem 5 (self-normalised bound), d = {dim}", tested, normalised > 1, DELTA),
-            frequency_verdict(f"Lemma 3: ‖Σηx − λθ‖ ≤ β, d = {dim}", tested, noise_term > 1, DELTA),
-            frequency_verdict(f"Lemma 1 without drift: |x·(θ̂ − θ)| ≤ β‖x‖, d = {dim}", tested, error > 1, DELTA),
+            frequency_verdict(f"Lemma 3: ‖Σηx − λθ‖_V⁻¹ ≤ β, d = {dim}", tested, noise_term > 1, DELTA),
+            frequency_verdict(f"Lemma 1 without drift: |x·(θ̂ − θ)| ≤ β‖x‖_V⁻¹, d = {dim}", tested, error > 1, DELTA),
         ]
     return found
 

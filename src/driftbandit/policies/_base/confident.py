@@ -27,7 +27,7 @@ class ConfidentPolicy(Policy):
         arm_norm: a bound on the length of an arm (L); a longer one is an error.
         noise: the sub-Gaussian scale of the rewards' noise (R).
         width: a factor on the radius β; 1 is the theory's, less explores less.
-        horizon: the number of rounds, where known (T).
+        horizon: the number of rounds, if known (T).
         seed: fixes how ties are broken.
         most_waiting: for how many rounds a decision waits for its reward; then it is given up.
     """
@@ -52,10 +52,13 @@ class ConfidentPolicy(Policy):
         if self.arm_norm**2 > 1e12 * self.ridge:
             raise ValueError(f"ridge must be at least 1e-12·arm_norm² for float64 to solve it, got {self.ridge:g}")
         if self.proved and self.arm_norm**2 > self.ridge:
-            warnings.warn("arm_norm² exceeds ridge: the regret bounds are proved for ‖x‖² ≤ λ only", stacklevel=5)
+            message = (
+                "arm_norm² exceeds ridge: the regret bounds are proved for ‖x‖² ≤ λ only, so raise ridge or scale the arms"
+            )
+            warnings.warn(message, stacklevel=5)
 
     def _prior(self) -> float:
-        """λ = d(R/S)² where a policy leaves it open: the prior variance S²/d of each coordinate of a θ of length S."""
+        """λ = d(R/S)² if a policy leaves it open: the prior variance S²/d of each coordinate of a θ of length S."""
         return self.dim * (self.noise / self.theta_norm) ** 2
 
     def confidence(self) -> Confidence:
@@ -77,7 +80,7 @@ def tuned(policy: Any, name: str, formula: Callable[[int, int, float], Any]) -> 
             raise ValueError(f"give {name}, or horizon and path_length, not both")
         return given
     if policy.horizon is None or path_length is None:
-        raise ValueError(f"{name} must be given, or horizon and path_length to tune it by")
+        raise ValueError(f"{name} must be given, or horizon and path_length to derive it from")
     return formula(policy.dim, policy.horizon, path_length)
 
 

@@ -12,8 +12,8 @@ from driftbandit.core.types import Floats
 class Decision:
     """What ``select`` chose: show ``arm`` (or item ``index`` of the set), then ``update`` with this decision.
 
-    Read-only. ``index`` is None where arms have no number: a ball, an ellipsoid. ``origin`` is a number that the policy drew
-    by lot, so that no other takes the decision for its own. A decision may be pickled, or made again from its four parts.
+    Read-only. ``index`` is None if arms have no number: a ball, an ellipsoid. ``origin`` is a random number of the policy,
+    so that no other takes the decision for its own. A decision may be pickled, or rebuilt from its four parts.
     Decisions compare equal by round, index and arm.
     """
 
@@ -63,25 +63,27 @@ class Decision:
 
 
 def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, most_waiting: int) -> Decision:
-    """The decision that waits and is the same, though perhaps another object: one of them may have been a file meanwhile."""
+    """The waiting decision equal to this one, though perhaps another object: either may have been in a file meanwhile."""
     if not isinstance(decision, Decision):
         raise ValueError(f"decision must be what select returned, got {decision!r}")
     known = waiting.get(decision.round)
     if known is not None and (known != decision or known.origin != decision.origin):
-        raise ValueError(f"decision must be one that this policy handed out, got that of another policy or copy: {decision!r}")
+        raise ValueError(f"decision must be one that this policy handed out, got one of another policy or copy: {decision!r}")
     if known is None and decision.round < rounds - most_waiting:
         raise ValueError(
-            f"decision must be one that still waits for its reward; that of round {decision.round} was given up after "
-            f"most_waiting = {most_waiting} rounds: make the policy with a larger most_waiting, got {decision!r}"
+            f"decision must be one that still waits for its reward, got {decision!r}: it was given up after "
+            f"most_waiting = {most_waiting} rounds, so make the policy with a larger most_waiting"
         )
     if known is None:
-        raise ValueError(f"decision must be one that still waits for its reward, got {decision!r}")
+        raise ValueError(f"decision must be one that still waits for its reward, got {decision!r}: update each only once")
     return known
 
 
 class Estimate(NamedTuple):
-    """What the next ``select`` will go by: ⟨x, theta⟩ + radius·√(xᵀ·metric·x). Of a model in blocks: over all features, the
-    shared ones first, then one block after the other."""
+    """The estimate behind the next ``select``, which maximises ⟨x, theta⟩ + radius·√(xᵀ·metric·x).
+
+    In blocks: over all features, the shared ones first, then one block after the other.
+    """
 
     theta: Floats
     metric: Floats

@@ -1,8 +1,8 @@
 """Sums in which a round that is k rounds old weighs γ^k: what the policies that forget gradually share.
 
 They are kept without λI, so that discounting them needs no re-regularisation. A state that keeps them has ``ridge`` with
-V = Σγ^age·x·xᵀ and b = Σγ^age·r·x, ``discount`` γ, ``mass`` Σγ^(2·age) and ``clock``, the last decided round. What is done
-with the sums are verbs: of a Ridge here, in blocks in faded_blocks.py and weighed_blocks.py.
+V = Σγ^age·x·xᵀ and b = Σγ^age·r·x, ``discount`` γ, ``mass`` Σγ^(2·age) and ``clock``, the last decided round. Operations
+on the sums are verbs: for a Ridge here, for blocks in faded_blocks.py and weighed_blocks.py.
 """
 
 import math

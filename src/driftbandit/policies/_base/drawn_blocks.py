@@ -1,9 +1,9 @@
-"""A draw of θ̃ from N(θ̂, a²·V⁻¹ṼV⁻¹), where there are blocks: the same as by a triangular root of the whole.
+"""A draw of θ̃ from N(θ̂, a²·V⁻¹ṼV⁻¹) in blocks: the same as by a triangular root of the whole matrix.
 
-In the terms of weighed_blocks.py, θ̃ of what is shared is θ̂ + a·ζ, and of a block m + a·ζ − W·θ̃ of what is shared. Of these ζ,
-what is shared has the covariance S⁻¹·core·S⁻¹, a block V_xx⁻¹Ṽ_xxV_xx⁻¹, and the two together H·S⁻¹, with H = V_xx⁻¹·bent.
-A triangular root draws one after the other, each given all before it. Given what is shared, two blocks have the covariance
-−H·known·Hᵀ, with known = core⁻¹. Every block that is drawn adds to ``known``, and to what is expected of the next, H·lead.
+In the terms of weighed_blocks.py, θ̃ of the shared part is θ̂ + a·ζ, and of a block m + a·ζ − W·θ̃ of the shared part. The
+covariance of ζ is S⁻¹·core·S⁻¹ in the shared part, V_xx⁻¹Ṽ_xxV_xx⁻¹ in a block, and H·S⁻¹ between the two, with
+H = V_xx⁻¹·bent. A triangular root draws one after the other, each given all before it. Given the shared part, two blocks have
+the covariance −H·known·Hᵀ, with known = core⁻¹. Each block drawn adds to ``known``, and to the mean of the next, H·lead.
 
 Dimensions: B blocks of w features, s shared ones.
 """
@@ -27,7 +27,7 @@ class Roots(NamedTuple):
     """Scratch."""
 
     own: Floats  # (3, w, w): of one block
-    common: Floats  # (3, s, s): of what is shared
+    common: Floats  # (3, s, s): of the shared part
     known: Floats  # (s, s)
     lead: Floats  # (2, s): and scratch
     slope: Floats  # (2, s, w): Hᵀ and known·Hᵀ of one block
@@ -36,7 +36,7 @@ class Roots(NamedTuple):
 
 @Verb
 def draw(ridge: Any, base: Any, root: Any, normal: Floats, spread: float) -> None:
-    """Put θ̃ into ``ridge``: θ̂ of the base, and ``spread`` times a root of METRIC times these normal numbers."""
+    """Put θ̃ into ``ridge``: θ̂ of the base plus ``spread`` times a root of METRIC times these normal numbers."""
 
 
 def new_roots(ridge: WeighedBlocks) -> Roots:
@@ -46,7 +46,7 @@ def new_roots(ridge: WeighedBlocks) -> Roots:
 
 
 def new_played(base: WeighedBlocks) -> WeighedBlocks:
-    """The same, but for a θ̃ of its own."""
+    """The same arrays, except for a θ̃ of its own."""
     blocks = base.faded.blocks
     shared = blocks.shared._replace(vector=np.zeros_like(blocks.shared.vector))
     own = blocks._replace(vector=np.zeros_like(blocks.vector), shared=shared)
@@ -76,7 +76,7 @@ def draw_blocks(ridge: WeighedBlocks, base: WeighedBlocks, roots: Roots, normal:
 
 @kernel
 def draw_shared(ridge: WeighedBlocks, base: WeighedBlocks, roots: Roots, z: Floats, spread: float) -> None:
-    """What is shared, which comes first: known = core⁻¹, lead = S⁻¹·root⁻ᵀ·z."""
+    """The shared part, which comes first: known = core⁻¹, lead = S⁻¹·root⁻ᵀ·z."""
     shared, drawn, core, common = base.faded.blocks.shared, ridge.faded.blocks.shared, base.squares.core, roots.common
     root, known, lead, solved = common[ROOT], roots.known, roots.lead[0], roots.lead[1]
     measure(0.0, core, shared.matrix[METRIC], common[PRODUCT], common[COVARIANCE])

@@ -12,7 +12,7 @@ from driftbandit.core.types import Floats
 from driftbandit.core.verbs import admit, score_arms, table_of
 from driftbandit.policies._base.verbs import begin
 
-LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples, to find a compiled entry by
+LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples by which to find a compiled entry
 SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
 
 
@@ -28,8 +28,10 @@ def decide_rows(
     score: Floats,
     x: Floats,
 ) -> int:
-    """Choose among the rows, copy the choice into x. With nothing changed, −1 if a row is too long or not finite, −2 if it
-    lies in a block that there is not."""
+    """Choose among the rows and copy the choice into x.
+
+    Returns −1 if a row is too long or not finite, −2 if its block does not exist; then nothing is changed.
+    """
     trouble: int = admit(state.ridge, rows, columns, longest * longest * SLACK * SLACK)
     if trouble < 0:
         return trouble
@@ -44,7 +46,7 @@ def decide_rows(
 
 @kernel
 def open_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float, columns: Floats) -> float:
-    """Begin a round with the rows; β, or −1, with nothing changed, if a row is too long or not finite."""
+    """Begin a round with the rows and return β; or −1, with nothing changed, if a row is too long or not finite."""
     if not turn(rows, columns, longest * longest * SLACK * SLACK):
         return -1.0
     beta: float = begin(state, t, luck[place])

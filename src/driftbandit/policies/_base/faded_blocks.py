@@ -1,7 +1,7 @@
-"""Discounted sums of a model that falls into blocks (core/blocks.py).
+"""Discounted sums of a model that splits into blocks (core/blocks.py).
 
-They are kept as they are, not as rests: discounting leaves λI alone, so that every block has to be solved afresh in every
-round, and the rests with it. That takes B solves of w features and one of s, where the whole of V would take one of all.
+They are kept as they are, not as remainders: discounting leaves λI alone, so every block, and with it the remainders, has to be
+solved afresh in every round. That takes B solves of w features and one of s, where the whole of V would take one of all.
 
 Dimensions: B blocks of w features, s shared ones.
 """
@@ -30,12 +30,12 @@ from driftbandit.policies._base.sound import check_arrow, check_faded
 
 
 class FadedBlocks(NamedTuple):
-    blocks: Blocks  # V and B, of what is shared too, are plain sums; the rest is what solving makes of them
+    blocks: Blocks  # V and B, of the shared part too, are plain sums; all else is solved from them
     cross: Floats  # (B, w, s): Σγ^age·x·zᵀ
 
 
 def new_sums(policy: Any) -> "Ridge | FadedBlocks":
-    """Empty, whole or in blocks."""
+    """Empty sums, whole or in blocks."""
     if policy.blocks == 1:
         ridge = new_ridge(policy.dim, policy.ridge)
         ridge.matrix[V] = 0.0
@@ -48,7 +48,7 @@ def new_sums(policy: Any) -> "Ridge | FadedBlocks":
 
 
 def check_sums(name: str, ridge: "Ridge | FadedBlocks", discount: float, rounds: int, longest: float) -> None:
-    """Refuse sums read from a file that this many rounds cannot have led to; what ``solve`` makes is not looked at."""
+    """Refuse sums read from a file that this many rounds cannot have led to; the results of ``solve`` are not checked."""
     if isinstance(ridge, Ridge):
         check_faded(name, ridge, discount, rounds, longest)
         return
@@ -102,7 +102,7 @@ def add_row(faded: FadedBlocks, row: Floats, r: float, weight: float) -> None:
 
 @kernel
 def solve_blocks(faded: FadedBlocks) -> None:
-    """Every block, then what is shared of what the blocks leave of it: S = V_zz − ΣV_zx·W, with W = V_xx⁻¹·V_xz."""
+    """Solve every block, then the shared part from what the blocks leave of it: S = V_zz − ΣV_zx·W, with W = V_xx⁻¹·V_xz."""
     blocks, shared, s = faded.blocks, faded.blocks.shared, len(faded.blocks.rest)
     rests, left = shared.matrix[METRIC], shared.vector[GAIN]
     for j in range(s):
@@ -127,7 +127,7 @@ def solve_blocks(faded: FadedBlocks) -> None:
 
 @kernel
 def take_off(out: Floats, one: Floats, other: Floats) -> None:
-    """out −= oneᵀ·other, the lower triangle, of what is symmetric."""
+    """out −= oneᵀ·other, which is symmetric: the lower triangle."""
     for i in range(len(one)):
         row = other[i]
         for j in range(len(out)):

@@ -1,5 +1,8 @@
-"""A choice among many fresh arms, in three steps: only the first and the last depend on the kind of state, so that what prunes
-is compiled once for all policies, and not at all for small sets."""
+"""A choice among many fresh arms, in three steps.
+
+Only the first and the last depend on the kind of state, so that pruning is compiled once for all policies, and not at all for
+small sets.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +15,7 @@ from driftbandit.policies._base.entry import LINE, LUCK, SQUARE, open_rows, thin
 
 
 def decide_many(state: Any) -> Callable[..., int]:
-    """What does as ``decide_rows`` with a state of this kind."""
+    """A function that does what ``decide_rows`` does, for states of this kind."""
     begin_with = bind(open_rows, state, 0, LUCK, 0, SQUARE, 1.0, SQUARE)
     choose_one = bind(choose, LINE, SQUARE, 1.0, SQUARE, SQUARE, 1.0)
     confirm = bind(think_again, state, SQUARE, SQUARE, 0, LUCK, 0)

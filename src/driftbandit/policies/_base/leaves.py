@@ -11,7 +11,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def leaves(state: Any) -> Arrays:
-    """The arrays in a state of nested named tuples, by dotted name; one that stands twice is named once."""
+    """The arrays in a state of nested named tuples, by dotted name; one that occurs twice is named once."""
     seen: set[int] = set()
 
     def walk(node: Any, prefix: str) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -31,7 +31,7 @@ def state_bytes(state: Any) -> int:
 
 
 def restore(state: Any, arrays: Arrays) -> None:
-    """Copy saved arrays into a state of the same make."""
+    """Copy saved arrays into a state of the same structure."""
     for name, array in leaves(state).items():
         saved = arrays[name]
         if not np.isfinite(saved).all():
@@ -42,7 +42,7 @@ def restore(state: Any, arrays: Arrays) -> None:
 
 
 def twin(state: Any) -> Any:
-    """A copy that shares no array with the state; an array that stands twice in it stands twice in the copy."""
+    """A copy that shares no array with the state; an array that occurs twice in it is one array in the copy too."""
     made: dict[int, NDArray[Any]] = {}
 
     def walk(node: Any) -> Any:

@@ -31,17 +31,17 @@ def exp3_ix(choices: int, plays: int) -> Meta:
 
 
 def check_meta(meta: Meta, choice: int) -> None:
-    """Refuse what no draw leaves: the probabilities follow from the weights."""
+    """Refuse a state that no draw can leave: the probabilities follow from the weights."""
     if meta.chance.any():
         fresh = meta._replace(chance=meta.chance.copy())
         draw(fresh, 0.0)
-        demand(np.allclose(meta.chance, fresh.chance, rtol=1e-9), "the chances are not what their weights make them")
-        demand(meta.chance[choice] > 0.0, "the choice from the pool has no chance")
+        demand(np.allclose(meta.chance, fresh.chance, rtol=1e-9), "the probabilities do not match the weights")
+        demand(meta.chance[choice] > 0.0, "the choice from the pool has probability 0")
 
 
 @kernel
 def draw(meta: Meta, u: float) -> int:
-    """Renew the probabilities and draw a choice by u in [0, 1)."""
+    """Update the probabilities and draw a choice by u in [0, 1)."""
     count = len(meta.chance)
     top, total = meta.log_weight[0], 0.0
     for i in range(1, count):

@@ -1,4 +1,4 @@
-"""How a policy will see the next round, looked at ahead of it: one copy of its state, for as many questions as there are."""
+"""How a policy will see the next round, ahead of time: one copy of its state answers any number of questions."""
 
 from typing import Any, NamedTuple
 

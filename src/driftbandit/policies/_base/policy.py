@@ -28,7 +28,7 @@ CONVEX = (Ball, Ellipsoid)
 
 
 class Memory(NamedTuple):
-    """How a memory of so many rounds is told to a policy."""
+    """How a memory in rounds becomes a parameter of a policy."""
 
     parameter: str
     of: Callable[[int], float] = int  # rounds → the parameter
@@ -41,18 +41,18 @@ class Policy(Shown, Taught, ABC):
     Parameters, with the paper's symbols:
         dim: the number of features (d).
         arm_norm: a bound on the length of an arm (L); a longer one is an error.
-        seed: fixes how ties are broken, and all that a policy draws.
+        seed: fixes how ties are broken, and whatever else a policy draws.
         most_waiting: for how many rounds a decision waits for its reward: that of round t is given up when round
             t + most_waiting is decided, and a reward that comes later is an error.
-        blocks: into how many blocks of equal size the features fall (1: one). With more, an arm lies in one block, and its
+        blocks: into how many blocks of equal size the features split. With more than 1, an arm lies in one block, and its
             row is the number of the block, from 0 on, then its features there. A round then costs what a block costs. Arms
             must be arrays.
         shared: how many features all blocks share, if there are blocks. They come before the blocks in θ̂, and in a row
             between the number of the block and the features there.
 
-    Parameters are fixed when it is made. A policy belongs to one thread at a time: while one works with it, another gets a
-    RuntimeError. Copies, unpickled and loaded policies take rewards of what was decided before they parted, and of their own
-    decisions from there on.
+    Parameters are fixed once it is made. A policy belongs to one thread at a time: while one works with it, another gets a
+    RuntimeError. Copies, unpickled and loaded policies accept rewards of decisions made before they parted, and of their own
+    from there on.
     """
 
     dim: int = field(kw_only=False)
@@ -63,16 +63,16 @@ class Policy(Shown, Taught, ABC):
     shared: int = 0
 
     fixed_only: ClassVar[bool] = False  # it cannot play arms that change
-    in_blocks: ClassVar[bool] = False  # it can play a model that falls into blocks
-    by_arrival: ClassVar[bool] = False  # rewards count in the order in which they come, not in that of their rounds
-    remembers: ClassVar[Memory | None] = None  # the parameter that a memory in rounds describes, where one does
+    in_blocks: ClassVar[bool] = False  # it can play a model that splits into blocks
+    by_arrival: ClassVar[bool] = False  # rewards count in the order in which they arrive, not in that of their rounds
+    remembers: ClassVar[Memory | None] = None  # the parameter that a memory in rounds sets, if one does
     pen: ClassVar[int | None] = None  # its own place among the pens of figures; the first eight are taken
 
     def __init_subclass__(cls) -> None:
         known = cls.kinds.get(cls.__name__)
         if known is not None and is_ours(known) + is_ours(cls) == 1:
             mine, yours = (known, cls) if is_ours(known) else (cls, known)
-            raise TypeError(f"{full_name(yours)} must have another name, since saved files and studies mean {full_name(mine)}")
+            raise TypeError(f"{full_name(yours)} must have another name: in saved files and studies it means {full_name(mine)}")
         super().__init_subclass__()
 
     def __post_init__(self) -> None:
@@ -93,10 +93,10 @@ class Policy(Shown, Taught, ABC):
     def _settle_blocks(self) -> None:
         self.blocks = validate.whole("blocks", self.blocks)
         if self.blocks > 1 and not self.in_blocks:
-            raise ValueError(f"{type(self).__name__} plays no blocks, got blocks = {self.blocks}: encode arms with dim columns")
+            raise ValueError(f"{type(self).__name__} does not support blocks, got blocks = {self.blocks}: leave it at 1")
         self.shared = validate.whole("shared", self.shared, least=0)
         if self.shared and self.blocks == 1:
-            raise ValueError(f"shared counts features that blocks share, and there are none: got shared = {self.shared}")
+            raise ValueError(f"shared requires blocks, got shared = {self.shared} with blocks = 1: set blocks too")
         if self.shared >= self.dim or (self.dim - self.shared) % self.blocks:
             rest = f"dim - shared = {self.dim} - {self.shared}"
             raise ValueError(f"blocks must divide {rest}, and leave a feature for each, got {self.blocks}")
@@ -106,7 +106,7 @@ class Policy(Shown, Taught, ABC):
 
     @abstractmethod
     def _new_state(self) -> Any:
-        """The state for the compiled loop, empty; settles the policy's own parameters."""
+        """A fresh state for the compiled loop; settles the policy's own parameters."""
 
     # --- deciding and learning ---------------------------------------------------------------------------------
 
@@ -168,13 +168,13 @@ class Policy(Shown, Taught, ABC):
         return self.outlook().appraise(self._as_rows(arms))
 
     def outlook(self) -> Outlook:
-        """How the next ``select`` will see things: for several questions at the price of one."""
+        """How the next ``select`` will see things: several questions at the price of one."""
         with self._alone():
             state, t = twin(self.state), self.rounds
         return Outlook(state, float(begin(state, t, luck(self.seed, t, 1)[0])))
 
     def keep(self, arms: FixedArms) -> None:
-        """Keep this set's scores up to date from now on: what makes ``select`` on a fixed set fast."""
+        """Keep this set's scores up to date from now on, which makes ``select`` on a fixed set fast."""
         if arms != self._kept:
             self._demand_whole()
             if arms.dim != self.dim:

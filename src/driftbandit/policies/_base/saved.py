@@ -1,4 +1,4 @@
-"""The versioned file that holds a policy: arrays by name and a header, data without code; and what a file may claim."""
+"""The versioned file that holds a policy: arrays by name and a header, data without code; and checks of what a file claims."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ Make = tuple[Any, tuple[int, ...]]  # the type and the shape of an array
 
 
 def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
-    """Write whole or not at all."""
+    """Write the whole file or nothing."""
     write_atomically(path, lambda file: write_to(file, header, arrays))
 
 
@@ -103,7 +103,7 @@ class Saved:
         return self._claimed("kept", np.float64, (*self.claims["kept"].shape[:1], dim)).read()
 
     def arrays(self, make: Mapping[str, Make], read: Arrays) -> Arrays:
-        """The arrays, once each is seen to be of this make and none is too many; with those read before."""
+        """The arrays, once each is seen to have this type and shape and none is superfluous; with those read before."""
         known = {*make, *read, HEADER, *([CHECKSUM] if self.version >= 3 else [])}
         if strange := sorted(self.claims.keys() - known):
             raise ValueError(f"array {strange[0]!r} does not belong to this policy")
@@ -112,7 +112,7 @@ class Saved:
         if self.version >= 3:
             told = self._claimed(CHECKSUM, np.uint8, (32,)).read()
             if not np.array_equal(told, checksum({HEADER: self._text, **arrays})):
-                raise ValueError("its checksum is not that of what it holds, so it was changed since it was saved")
+                raise ValueError("its checksum does not match its contents, so it was changed after it was saved")
         return arrays
 
 
@@ -122,15 +122,15 @@ def _claim(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Clai
         raise ValueError(f"array {name!r} is in an unknown format")
     shape, columnwise, dtype = np.lib.format.read_array_header_1_0(rest)
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != member.file_size - rest.tell():
-        raise ValueError(f"array {name!r} claims a shape of {shape}, which is not what its bytes make")
+        raise ValueError(f"array {name!r} claims a shape of {shape}, which does not match its bytes")
     return Claim(shape, dtype, columnwise, rest)
 
 
 def _header(text: bytes) -> dict[str, Any]:
     header = json.loads(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ValueError("it has no header of one")
+        raise ValueError("it has no valid header")
     for name, kind in (("version", int), ("policy", str), ("given", dict), ("rounds", int)):
         if type(header.get(name)) is not kind:
-            raise ValueError(f"its header must tell {name}, got {header.get(name)!r}")
+            raise ValueError(f"its header must state {name}, got {header.get(name)!r}")
     return header

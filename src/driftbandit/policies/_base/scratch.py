@@ -1,11 +1,11 @@
-"""What a policy can do without, and makes when it needs it: compiled entries, luck drawn ahead, space for a round's arms."""
+"""What a policy recreates when it needs it: compiled entries, luck drawn ahead, space for a round's arms."""
 
 import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import empty, ndarray  # found sooner than np.empty
+from numpy import empty, ndarray  # a faster lookup than np.empty
 from numpy.typing import ArrayLike, NDArray
 
 from driftbandit.core import validate
@@ -25,8 +25,11 @@ FLOAT64 = np.dtype(np.float64)
 
 
 class Scratch(Value):
-    """Attributes that no copy and no file has. None is a cached_property: that reads __dict__, after which every attribute
-    of the policy costs several times as much (Python 3.11)."""
+    """Attributes that are neither copied nor saved.
+
+    None is a cached_property: that reads __dict__, after which every attribute of the policy costs several times as much
+    (Python 3.11).
+    """
 
     dim: int
     blocks: int
@@ -59,12 +62,12 @@ class Scratch(Value):
         """Before a fixed set is played."""
         self.keep(arms)
         self._decide_kept = bind(decide_kept, self.state, 0, LUCK, 0)
-        self._met, self._rows = arms, list(arms.rows)  # views, which would take time to make
+        self._met, self._rows = arms, list(arms.rows)  # views, kept because making them takes time
 
     def _select_rows(self, t: int, place: int, arms: ArrayLike) -> tuple[int, Floats]:
         """The number of the chosen row, and a copy of it."""
         if not (arms.__class__ is ndarray and arms.shape == self._shape and arms.dtype is FLOAT64 and arms.flags.c_contiguous):
-            arms = self._as_rows(arms)  # else they are as is_plain says, whose call would take as long as the rest
+            arms = self._as_rows(arms)  # else is_plain holds; calling it would take as long as the rest
         arm = empty(self._entries)
         index = self._decide_rows(self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm)
         if index < 0:

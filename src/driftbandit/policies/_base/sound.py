@@ -1,4 +1,4 @@
-"""What a state must be like, whatever its policy has met: for states that come from a file, which anyone may have written."""
+"""What holds for every valid state: checks for states from a file, which may be damaged or forged."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,15 +14,15 @@ from driftbandit.policies._base.entry import SLACK
 
 EPSILON = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-6  # what rounding may add up to, relative to what is rounded, unless V is ill-conditioned: …
-PER_STEP = 4.0 * EPSILON  # … then so much a step, times the square of its condition
-LARGE = 1e150  # far above every θ̂, and its square is finite
+PER_STEP = 4.0 * EPSILON  # … then this much per step, times the square of its condition number
+LARGE = 1e150  # far above any θ̂, but its square is finite
 
 _cancelled: ContextVar[bool] = ContextVar("cancelled", default=False)
 
 
 @contextmanager
 def cancelled(truth: bool) -> Iterator[None]:
-    """Within this, rewards may have cancelled, +1e9 and −1e9, say: of θ̂ rounding alone is left, and it tells nothing of b."""
+    """Within this, rewards may have cancelled, such as +1e9 and −1e9: θ̂ is then mere rounding, and says nothing about b."""
     token = _cancelled.set(truth)
     try:
         yield
@@ -43,7 +43,7 @@ def check_range(name: str, values: Any, least: float, most: float) -> None:
 
 
 def check_now(now: int, rounds: int) -> None:
-    """The last decided round: one more if the decision was broken off before it was handed out."""
+    """The last decided round: one more if the decision was interrupted before it was returned."""
     check_range("the last decided round", now, rounds - 1, rounds)
 
 
@@ -66,14 +66,14 @@ def check_rewards(name: str, rewards: Floats) -> None:
 
 
 def check_ring(name: str, slots: Ints, size: int, first: int, last: int) -> None:
-    """Rounds, each in the place that is its own; what is below 0 is an empty place."""
+    """Rounds, each in its own place; a negative number is an empty place."""
     held = np.flatnonzero(slots >= 0)
     check_range(name, slots[held], first, last)
-    demand((slots[held] % size == held).all(), f"{name} are not each in their place")
+    demand((slots[held] % size == held).all(), f"{name} are not in their places")
 
 
 def check_faded(name: str, ridge: Ridge, discount: float, rounds: int, longest: float) -> None:
-    """Σγ^age·x·xᵀ and Σγ^age·r·x: symmetric, positive semidefinite, and no more than the rounds make them."""
+    """Σγ^age·x·xᵀ and Σγ^age·r·x: symmetric, positive semidefinite, and no larger than the rounds allow."""
     v, most = ridge.matrix[V], (1.0 + ROUNDING) * (longest * SLACK) ** 2 * most_weight(discount, rounds)
     demand(np.abs(v - v.T).max() <= 1e-9 * (np.abs(v).max() + ridge.penalty), f"{name} is not symmetric")
     demand(np.linalg.eigvalsh(v)[0] >= -1e-9 * (np.abs(v).max() + ridge.penalty), f"{name} is not positive semidefinite")
@@ -82,7 +82,7 @@ def check_faded(name: str, ridge: Ridge, discount: float, rounds: int, longest: 
 
 
 def check_arrow(name: str, penalty: float, own: Floats, cross: Floats, common: Floats) -> None:
-    """Sums of blocks (B, w, w), of their products with what is shared (B, w, s), and of that (s, s): all one Σx·xᵀ."""
+    """Sums of blocks (B, w, w), of their products with the shared part (B, w, s), and of that (s, s): together one Σx·xᵀ."""
     if len(common):
         solved = np.linalg.solve(own + penalty * np.eye(own.shape[1]), cross)
         rest = penalty * np.eye(len(common)) + common - np.einsum("kij,kim->jm", cross, solved)
@@ -100,7 +100,7 @@ def most_weight(discount: float, rounds: int) -> float:
 
 
 def check_ridge(name: str, ridge: Ridge, most: int, longest: float, evicted: int = 0) -> None:
-    """V = λI + Σx·xᵀ of at most so many arms, after as many were taken out again at most, and all that follows from it."""
+    """V = λI + Σx·xᵀ of at most ``most`` arms, after at most ``evicted`` were taken out again, and what follows from it."""
     v, d = ridge.matrix[V], len(ridge.columns)
     check_range(f"{name}: the count of observations", ridge.tally[OBSERVED], 0, most)
     check_range(f"{name}: the count of steps since a fresh solve", ridge.tally[STEPS], 0, max(1024, 32 * d) + evicted)
@@ -108,17 +108,17 @@ def check_ridge(name: str, ridge: Ridge, most: int, longest: float, evicted: int
     values = np.linalg.eigvalsh(v)
     demand(values[0] >= ridge.penalty * (1.0 - ROUNDING) - 1e-8 * values[-1], f"{name}: V is less than its λI")
     trace = d * ridge.penalty + float(ridge.tally[OBSERVED]) * (longest * SLACK) ** 2
-    demand(evicted or np.trace(v) <= trace * (1.0 + ROUNDING), f"{name}: V is more than its observations make it")
+    demand(evicted or np.trace(v) <= trace * (1.0 + ROUNDING), f"{name}: V is more than its observations allow")
     check_scores(name, ridge, float(bound))
 
 
 def check_solved(name: str, matrix: Floats, vector: Floats, tally: Ints) -> Any:
-    """V symmetric positive definite, METRIC·V = I, Vθ̂ = b: of one ridge, or of a stack. The bound on rounding, relative."""
+    """V symmetric positive definite, METRIC·V = I, Vθ̂ = b: of one ridge or a stack. Returns the relative bound on rounding."""
     v, metric, d = matrix[..., V, :, :], matrix[..., METRIC, :, :], matrix.shape[-1]
     diagonal = np.diagonal(v, axis1=-2, axis2=-1)
     demand((diagonal > 0.0).all(), f"{name}: V is not positive definite")
     root = np.sqrt(diagonal)
-    with np.errstate(all="ignore"):  # what overflows is not what it should be, and is refused
+    with np.errstate(all="ignore"):  # what overflows is wrong, and is refused
         units = root[..., :, None] * root[..., None, :]
         v, metric = v / units, metric * units  # as if features were in units in which V's diagonal is 1
         for part, what in ((v, "V"), (metric, "METRIC")):
@@ -132,8 +132,8 @@ def check_solved(name: str, matrix: Floats, vector: Floats, tally: Ints) -> Any:
         theta, b = vector[..., THETA, :] * root, vector[..., B, :] / root
         rest = np.abs(np.einsum("...ij,...j->...i", v, theta) - b).max(-1)
         size = d * np.abs(theta).max(-1) + np.abs(b).max(-1)
-        demand((size <= LARGE).all(), f"{name}: θ̂ or b is out of all proportion")
-        demand(_cancelled.get() or (rest <= bound * size).all(), f"{name}: θ̂ is not what V and b make it")
+        demand((size <= LARGE).all(), f"{name}: θ̂ or b is far too large")
+        demand(_cancelled.get() or (rest <= bound * size).all(), f"{name}: θ̂ does not match V and b")
     return bound
 
 
@@ -144,6 +144,6 @@ def check_scores(name: str, ridge: Ridge, bound: float) -> None:
     square = np.einsum("in,ij,jn->n", x, metric, x, optimize=True)
     square_size = np.einsum("in,ij,jn->n", np.abs(x), np.abs(metric), np.abs(x), optimize=True)
     apart = np.abs(ridge.score[MEAN] - mean)
-    demand((apart <= LARGE).all(), f"{name}: the arms' means are out of all proportion")
-    demand(_cancelled.get() or (apart <= bound * mean_size).all(), f"{name}: the arms' means are not what θ̂ makes them")
-    demand((np.abs(ridge.score[SQUARE] - square) <= bound * square_size).all(), f"{name}: the arms' widths are not METRIC's")
+    demand((apart <= LARGE).all(), f"{name}: the arms' means are far too large")
+    demand(_cancelled.get() or (apart <= bound * mean_size).all(), f"{name}: the arms' means do not match θ̂")
+    demand((np.abs(ridge.score[SQUARE] - square) <= bound * square_size).all(), f"{name}: the arms' widths do not match METRIC")

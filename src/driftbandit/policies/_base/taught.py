@@ -1,4 +1,4 @@
-"""For whoever keeps a policy and its decisions elsewhere: learning by round and arm, and a policy as bytes."""
+"""For callers that keep track of decisions themselves: learning by round and arm, and a policy as bytes."""
 
 import hashlib
 import io
@@ -20,14 +20,14 @@ from driftbandit.policies._base.verbs import disown
 
 
 class Taught(Scratch):
-    """What a policy can do without its own table of decisions that wait."""
+    """What a policy can do without its own table of waiting decisions."""
 
     def release(self, decision: Decision) -> None:
-        """Wait no more for this decision's reward: it will be taught by ``learn``, or never."""
+        """Stop waiting for this decision's reward: it will come through ``learn``, or never."""
         self._waiting.pop(decision.round, None)
 
     def _choose(self, arms: FixedArms) -> int:
-        """As ``select`` and ``release`` at once, of a set that is known to be right: the number of its chosen arm."""
+        """Like ``select`` and ``release`` at once, for a set known to be valid: the number of its chosen arm."""
         t = self.rounds
         place = t - self._luck_from
         if place >= LUCK_ROUNDS:
@@ -42,8 +42,8 @@ class Taught(Scratch):
     def learn(self, round: int, arm: ArrayLike, reward: float, *, own: bool = True) -> None:
         """Learn the reward of an arm that was played in a round which this policy decided.
 
-        own: whether the arm was its own choice. Of another's it learns the same, but does not judge its own choice by it.
-        Nothing keeps a reward from being learnt twice: that is for the caller to know.
+        own: whether the arm was its own choice. From another's it learns the same, but does not judge its own choice by it.
+        Nothing prevents a reward from being learnt twice: that is up to the caller.
         """
         if not (isinstance(reward, float) and -validate.LARGEST <= reward <= validate.LARGEST):
             reward = validate.reward(reward)
@@ -54,7 +54,7 @@ class Taught(Scratch):
             self._teach(round, x, reward, own)
 
     def _teach(self, round: int, arm: Floats, reward: float, own: bool) -> None:
-        """As ``learn``, of what is known to be right."""
+        """Like ``learn``, for arguments known to be valid."""
         self._waiting.pop(round, None)
         if not own:
             disown(self.state, round)
@@ -85,11 +85,11 @@ class Taught(Scratch):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What ``to_bytes`` gave, as a policy that goes on exactly as that one would; checked as a file is."""
+        """The policy that ``to_bytes`` wrote, which continues exactly as the original would; checked like a file."""
         return cls._read(io.BytesIO(data), "this policy as bytes")
 
     def digest(self) -> bytes:
-        """16 bytes that differ where a bit of the parameters, the round or the state does; decisions that wait are left out."""
+        """16 bytes that differ if any bit of the parameters, the round or the state does; waiting decisions are left out."""
         digest = hashlib.blake2b(digest_size=16)
         with self._alone():
             digest.update(json.dumps([type(self).__name__, self._given, self.rounds], sort_keys=True).encode())

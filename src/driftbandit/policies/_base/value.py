@@ -46,21 +46,21 @@ class Value:
         raise NotImplementedError
 
     def _no_scratch(self) -> None:
-        """Forget what a policy can do without."""
+        """Drop what a policy can recreate."""
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Refuse to work while another thread does. Not a lock: that would cost a fifth of a round on fixed arms."""
         if self._busy:
             raise RuntimeError(ALONE)
-        self._busy = True  # Python changes threads only at calls and loops, so not between the question and this
+        self._busy = True  # Python changes threads only at calls and loops, so not between the check and this
         try:
             yield
         finally:
             self._busy = False
 
     def _check_state(self) -> None:
-        """Refuse a state that this policy cannot have come to: one read from a file, finite and of the right shapes."""
+        """Refuse a state that this policy cannot have reached; it was read from a file, finite and of the right shapes."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
@@ -93,7 +93,7 @@ class Value:
         return made
 
     def save(self, path: str | Path) -> None:
-        """Write a versioned data file from which ``load`` makes a policy that goes on exactly as this one would."""
+        """Write a versioned data file from which ``load`` makes a policy that continues exactly as this one would."""
         with self._alone():
             self._write(path)
 
@@ -101,7 +101,7 @@ class Value:
         store.write(path, *self._parts(about))
 
     def _parts(self, about: dict[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
-        """All there is, as data. ``about``: what whoever keeps this policy has to say of it."""
+        """Everything, as data. ``about``: what the owner of this policy adds, such as a chooser."""
         waiting = list(self._waiting.values())
         arrays = {
             "waiting.origin": np.array([d.origin for d in waiting], np.int64),
@@ -115,7 +115,7 @@ class Value:
         return header, {**leaves(self.state), **arrays}
 
     def _is_cancelled(self) -> bool:
-        """Whether the estimate is so far from what it is solved from that only rewards that cancelled can explain it."""
+        """Whether the estimate is so far from what it is solved from that only cancelled rewards can explain it."""
         try:
             self._check_state()
         except ValueError:
@@ -126,7 +126,7 @@ class Value:
     def load(cls, path: str | Path) -> Self:
         """The policy that ``save`` wrote, with its decisions that still wait for a reward.
 
-        A file is checked before it is believed: one that is damaged, or was changed since, is a ValueError.
+        A file is checked before it is used: a damaged or altered one raises a ValueError.
         """
         with open(path, "rb") as file:
             return cls._read(file, path)
@@ -136,7 +136,7 @@ class Value:
         with store.naming(path):
             saved = store.Saved(file)
         if not 1 <= saved.version <= store.VERSION:
-            raise ValueError(f"{path} has version {saved.version}; this release reads versions 1 to {store.VERSION}")
+            raise ValueError(f"{path} has version {saved.version}; this release reads 1 to {store.VERSION}: use a newer one")
         kind = cls._kind(path, saved.header["policy"])
         with store.naming(path):
             return kind._restored(saved)
@@ -144,19 +144,19 @@ class Value:
     @classmethod
     def _kind(cls, path: str | Path, name: str) -> type[Self]:
         if name not in Value.kinds:
-            policies.every()  # a fresh process knows only what it has touched
+            policies.every()  # a fresh process knows only what it has imported
         kind = Value.kinds.get(name)
         if kind is None:
             raise ValueError(
                 f"{path} holds a {name}, which this library does not define: import the module that defines it first"
             )
         if not issubclass(kind, cls):
-            raise ValueError(f"{path} holds a {name}, not a {cls.__name__}")
+            raise ValueError(f"{path} holds a {name}, not a {cls.__name__}: load it with Policy.load")
         return kind
 
     @classmethod
     def _restored(cls, saved: store.Saved) -> Self:
-        """The policy in a file, every claim of which is checked before room is made for it."""
+        """The policy in a file, every claim of which is checked before memory is allocated for it."""
         given = saved.header["given"]
         with at_most(saved.size, "what the file holds"):
             if "dim" in given:
@@ -176,7 +176,7 @@ class Value:
         return policy
 
     def _waiting_make(self, saved: store.Saved) -> dict[str, store.Make]:
-        """What a file is to hold of the decisions that wait."""
+        """What a file holds of the waiting decisions."""
         claim = saved.claims.get("waiting.round")
         count = 0 if claim is None else math.prod(claim.shape)
         owned = {} if saved.version == 1 else {"waiting.origin": (np.int64, (count,))}
@@ -197,7 +197,7 @@ class Value:
         check_range("the origins of the decisions that wait", origin, 0, np.iinfo(np.int64).max)
         check_rows("the arms that wait", arms, self.blocks, self.arm_norm)
         for decision in zip(t.tolist(), index.tolist(), arms, origin.tolist(), strict=True):
-            if decision[0] >= self.rounds - self.most_waiting:  # version 1 waited for more
+            if decision[0] >= self.rounds - self.most_waiting:  # version 1 kept more
                 arm = np.array(decision[2])
                 arm.flags.writeable = False
                 self._waiting[decision[0]] = Decision(decision[0], None if decision[1] < 0 else decision[1], arm, decision[3])

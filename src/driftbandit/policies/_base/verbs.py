@@ -1,4 +1,4 @@
-"""What every policy's state can do: the whole difference between policies is in how it does these."""
+"""The verbs of every policy's state: policies differ only in how they implement these."""
 
 from functools import partial
 from typing import Any
@@ -25,4 +25,4 @@ def retune(state: Any, t: int, memory: int) -> None:
 
 @partial(Verb, optional=True)
 def disown(state: Any, s: int) -> None:
-    """Another's choice was played in round s: forget what was expected of one's own."""
+    """Another's choice was played in round s: forget what was expected of the policy's own."""

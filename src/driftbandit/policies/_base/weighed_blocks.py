@@ -1,8 +1,8 @@
 """The second matrix of WeightUCB, Ṽ = λI + Σγ^(2·age)·x·xᵀ, in blocks.
 
-A width is √(vᵀṼv) with v = V⁻¹a of an arm a = (z, x). With y = V_xx⁻¹·x of its block, z̃ = z − Wᵀx and p = S⁻¹z̃, v is p in what
-is shared, y − Wp in its block and −Wp in every other. So Ṽ is turned once a round: bent = Ṽ_xz − Ṽ_xx·W of each block, and
-core, the form that it makes of p with all −Wp. Then vᵀṼv = yᵀṼ_xx·y + 2yᵀ·bent·p + pᵀ·core·p, which reads one block.
+A width is √(vᵀṼv) with v = V⁻¹a of an arm a = (z, x). With y = V_xx⁻¹·x of its block, z̃ = z − Wᵀx and p = S⁻¹z̃, v is p in the
+shared part, y − Wp in its block and −Wp in every other. So Ṽ is transformed once per round: bent = Ṽ_xz − Ṽ_xx·W of each block,
+and core, its form in p with all −Wp. Then vᵀṼv = yᵀṼ_xx·y + 2yᵀ·bent·p + pᵀ·core·p, which reads one block.
 
 Dimensions: B blocks of w features, s shared ones.
 """
@@ -94,7 +94,7 @@ def add_square(squares: Squares, row: Floats, weight: float) -> None:
 
 @kernel
 def bend(ridge: WeighedBlocks) -> None:
-    """Turn Ṽ: core = Ṽ_zz − Σ(Wᵀ·Ṽ_xz + bentᵀ·W)."""
+    """Transform Ṽ: core = Ṽ_zz − Σ(Wᵀ·Ṽ_xz + bentᵀ·W)."""
     squares, blocks = ridge.squares, ridge.faded.blocks
     core, penalty = squares.core, blocks.penalty
     for j in range(len(core)):

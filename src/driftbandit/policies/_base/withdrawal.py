@@ -1,4 +1,4 @@
-"""Taking observations out of an estimate again, whole or in blocks, and summing it afresh where that leaves but rounding."""
+"""Taking observations out of an estimate, whole or in blocks, and summing it afresh where that leaves little but rounding."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.ridge import OBSERVED, B, Ridge, V, add, clear_whole, refresh
 from driftbandit.core.types import Floats, Ints
 
-ALL, NOTHING = -1, -2  # of what is to be summed afresh; else the number of a block
+ALL, NOTHING = -1, -2  # what is to be summed afresh; else the number of a block
 EMPTY = -1  # the round of a row that holds nothing
-CANCELLED = 0.1  # of what was there, less than this is left: a digit is lost, and more with each such step
+CANCELLED = 0.1  # if less than this share is left, a digit is lost, and more with each such step
 
 
 @Verb
 def withdraw(ridge: Any, x: Floats, r: float) -> int:
-    """Take out an observation that was absorbed. What cancels so much by this that it must be summed afresh."""
+    """Take out an absorbed observation; return what cancels so much by this that it must be summed afresh."""
     raise NotImplementedError
 
 
@@ -46,7 +46,7 @@ def withdraw_row(blocks: Blocks, row: Floats, r: float) -> int:
         clear_whole(block(blocks, k))
         blocks.mixing[k] = 0.0
     elif size(blocks.vector[k, B]) < CANCELLED * b:
-        return ALL if len(blocks.rest) > 0 else k  # what is shared has learnt the block's rests
+        return ALL if len(blocks.rest) > 0 else k  # the shared part has learnt the block's remainders
     return NOTHING
 
 

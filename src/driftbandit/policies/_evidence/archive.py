@@ -1,9 +1,9 @@
-"""The archive: an estimator that never forgets, beside a policy that does, and how far forgetting is to be trusted.
+"""The archive: an estimator that never forgets, next to a policy that does, and how far to trust forgetting.
 
 Evidence tells which memory predicts rewards best, not which chooses best: on a day that is bad for all arms, the shortest
-memory predicts well and ranks badly. So where the policy and the archive disagree, chance decides who is heard, and the reward
-tells how much of what the policy expects of its own choice comes true. The archive learns how rewards differ from those just
-before by how the arms do, so that what all arms share falls out.
+memory predicts well and ranks badly. So where the policy and the archive disagree, chance decides which is followed, and the
+reward tells how much of what the policy expects of its own choice comes true. The archive learns how rewards differ from the
+latest ones by how the arms differ, so that what all arms share cancels out.
 
 Dimensions: D features, with the intercept if there is one.
 """
@@ -24,9 +24,9 @@ from driftbandit.policies._evidence.verbs import remember, shared
 
 TRUST, INFORMATION, PRODUCT, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(9)  # rows of the scale
 PRIOR = 4.0  # information before any comparison: trust is 1, give or take ½
-LASTING = 6000.0  # comparisons that trust remembers, if they were open; …
-SETTLED = 0.1  # … one that was not, and told nothing, counts as so many
-RECENT = 16.0  # rewards over which what all arms share is averaged
+LASTING = 6000.0  # comparisons that trust remembers, if their outcome was open; …
+SETTLED = 0.1  # … one whose outcome was not, and which told nothing, counts as this many
+RECENT = 16.0  # rewards over which the part that all arms share is averaged
 OUTLYING = 3.0  # a reward counts for at most so many standard deviations
 OUTSTANDING = 2048  # rounds after which a comparison is given up
 CLAIM, OTHER, BASE, BANK_BASE, OPEN = range(5)  # columns of what is outstanding
@@ -35,16 +35,16 @@ CLAIM, OTHER, BASE, BANK_BASE, OPEN = range(5)  # columns of what is outstanding
 class Archive(NamedTuple):
     ridge: Any  # a Ridge, or Blocks; of differences
     x: Floats  # (D,): scratch, a difference of arms; none in blocks
-    average: Floats  # (D + 1,): of the last arms, and of their rewards; in blocks (1,), of what was not expected of these
+    average: Floats  # (D + 1,): of the last arms, and of their rewards; in blocks (1,), of the unexpected part of these
     scale: Floats  # trust ŵ; what is known of it, Σz²/σ²; Σz(y − z)/σ²; the w of this round; whether it is a probe; the spread
-    # σ² of rewards about what the archive expects, and the bank; how many they average; how many rewards the averages are of
+    # σ² of rewards about what the archive expects, and the bank; how many it averages; how many rewards are in the averages
     outstanding: Floats  # (OUTSTANDING, 5): by round, z, what the archive adds, the reward that it and the bank expect, and
     # how open it was, from 0 to 1, whose choice would be played
     rounds: Ints  # (OUTSTANDING,): those rounds, counted from 1
 
 
 class Estimates(NamedTuple):
-    """Of the reward of the policy's choice and of the archive's, by the policy and by the archive."""
+    """Estimates of the reward of the policy's choice and of the archive's, by the policy and by the archive."""
 
     mine: float
     mine_of_other: float
@@ -62,7 +62,7 @@ def new_archive(ridge: Ridge | Blocks) -> Archive:
 
 @kernel
 def open_archive(archive: Archive, bank: Bank) -> None:
-    """Learn all that the bank has kept, now that the units are known."""
+    """Learn everything that the bank has kept, now that the units are known."""
     clear(with_penalty(archive.ridge, bank.scale[PENALTY]))
     archive.average[:] = 0.0
     archive.scale[AVERAGED] = 0.0
@@ -114,7 +114,7 @@ def _shared(ridge: Ridge, archive: Archive) -> float:
 
 @remember.of(Blocks)
 def _remember_apart(ridge: Blocks, archive: Archive, x: Floats, r: float) -> None:
-    """As differences of arms of two blocks would lie in both, what rewards share is taken off them instead of falling out."""
+    """A difference of arms of two blocks would lie in both, so what rewards share is subtracted here instead of cancelling."""
     scale, own = archive.scale, r - archive.average[0]
     mean, _ = learn_row(ridge, x, own, 1.0, True)
     scale[AVERAGED] = min(scale[AVERAGED] + 1.0, RECENT)
@@ -128,10 +128,9 @@ def _shared_apart(ridge: Blocks, archive: Archive) -> float:
 
 @kernel
 def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estimates) -> bool:
-    """Whether to follow the policy, whose choice is better than the archive's by ``gain`` in its own eyes, worse by ``loss`` in
-    the archive's.
+    """Whether to follow the policy: its choice is better by ``gain`` in its own eyes, worse by ``loss`` in the archive's.
 
-    What is expected of the reward is kept, centred by the known chance, so that what shifts both choices alike falls out.
+    The expected reward is kept, centred by the known chance, so that what shifts both choices alike cancels out.
     """
     mine, other = estimates.mine - estimates.mine_of_other, estimates.its - estimates.its_of_other
     scale, kept = archive.scale, archive.outstanding[t % OUTSTANDING]
@@ -157,7 +156,7 @@ def compare(archive: Archive, s: int, r: float, noise2: float) -> None:
     scale[COMPARED] = min(scale[COMPARED] + 1.0, LASTING)
     scale[SPREAD2] += (residual * residual - scale[SPREAD2]) / scale[COMPARED]
     scale[BANK_SPREAD2] += (bank_residual * bank_residual - scale[BANK_SPREAD2]) / scale[COMPARED]
-    if scale[BANK_SPREAD2] < scale[SPREAD2]:  # either will do, and the one that expects rewards better tells more
+    if scale[BANK_SPREAD2] < scale[SPREAD2]:  # either will do, and the one that predicts rewards better tells more
         residual = bank_residual
     spread2 = max(min(scale[SPREAD2], scale[BANK_SPREAD2]), noise2)
     expected, most = scale[TRUST] * claim, OUTLYING * math.sqrt(spread2)

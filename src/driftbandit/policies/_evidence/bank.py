@@ -1,6 +1,6 @@
-"""A bank of ridge estimators with memories from short to endless, all of which learn from every reward.
+"""A bank of ridge estimators with memories from short to unlimited, all of which learn from every reward.
 
-Every estimator has to predict a reward before it learns it; the residuals of the last ones are kept.
+Every estimator has to predict a reward before it learns it; the latest residuals are kept.
 
 Dimensions: K estimators, the last of which never forgets; D features, with the intercept if there is one.
 """
@@ -43,8 +43,8 @@ from driftbandit.policies._evidence.verbs import (
 
 LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
 NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST = range(11)  # rows of the scale
-PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI a reward that one now and then will do
-LAPSE = 8.0  # what is left of λI along an axis falls to e⁻⁸ at the worst before its turn comes: less, and digits cancel
+PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI per reward that rare steps will do
+LAPSE = 8.0  # along an axis λI falls to e⁻⁸ at worst before it is restored: if less were left, digits would cancel
 SETTLE = 8  # rewards per feature after which the scales are trusted
 ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
 MOST_RESTARTS = 256  # whose rounds are remembered
@@ -52,29 +52,29 @@ MOST_RESTARTS = 256  # whose rounds are remembered
 
 class Bank(NamedTuple):
     features: int  # d: all but the intercept
-    memory: Floats  # (K,): in rewards, the last without end
+    memory: Floats  # (K,): in rewards, the last unlimited
     keep: Floats  # (K,): (1 − 1/memory)^turns, what is left after a step of forgetting …
-    turns: Ints  # (K,): … which comes after so many rewards
+    turns: Ints  # (K,): … which is taken after so many rewards
     matrix: Floats  # (K + 1, 2, D, D): as in Ridge; the last is scratch
     vector: Floats  # (K + 1, 3, D)
     tally: Ints  # (K + 1, 2)
     columns: Floats  # (D, 0) and …
     score: Floats  # … (3, 0): the bank keeps no arms' scores
     evidence: Floats  # (K, K): [k, j] against k by j, which has the shorter memory
-    onset: Ints  # (K, K): how many rewards had been learnt when it last was 0
+    onset: Ints  # (K, K): how many rewards had been learnt when it was last 0
     residual: Floats  # (K,): scratch, of a reward, …
     variance: Floats  # (K,): … and its variance in units of the noise's
     squares: Floats  # (ring, K): of the last residuals, each over its variance, …
     logs: Floats  # (ring, K): … whose logarithm this is
-    taken: Floats  # (ring,): the one of the squares that the noise was learnt from
+    taken: Floats  # (ring,): the one of these squares from which the noise was learnt
     decided: Ints  # (ring,): the rounds of these rewards …
     newest: Ints  # (ring,): … and the latest round heard of by then
     arms: Floats  # (ring, D)
     rewards: Floats  # (ring,)
     x: Floats  # (D,): scratch, an arm with its intercept
     scale: Floats  # noise variance; mean fourth power of residuals; how many rewards they average; the noise variance at
-    # present; signal variance a feature; an arm's length²; how many rewards these average; λ; the feature of the intercept;
-    # the first reward if there is one, which is then taken off all; the first reward
+    # present; signal variance per feature; an arm's length²; how many rewards these average; λ; the feature of the intercept;
+    # the first reward if there is one, which is then subtracted from all; the first reward
     clock: Ints  # rewards learnt; main estimator; restarts; when the last one was; the latest round heard of; the first round
     # whose reward counts after the last restart; whether rewards have varied; the longest memory that nothing refutes, from
     # which the scales are learnt
@@ -123,7 +123,7 @@ def member(bank: Bank, k: int) -> Ridge:
 
 @kernel
 def empty_whole(bank: Bank, k: int) -> None:
-    """As `clear` of a member would do, but through that a round at d = 2 takes 6 % longer."""
+    """What `clear` of a member would do; with that, a round at d = 2 takes 6 % longer."""
     bank.matrix[k][:] = 0.0
     bank.vector[k][:] = 0.0
     bank.tally[k][:] = 0
@@ -174,7 +174,7 @@ def _remember_constant(bank: Bank, k: int) -> None:
 
 @kernel
 def fit(bank: Bank, k: int, first: int, oldest: int) -> float:
-    """Into the scratch place: estimator k as it would be had it begun with reward ``first``. How plausible it is since.
+    """Write into the scratch place estimator k as if it had begun with reward ``first``; return how plausible it is since then.
 
     Rewards of rounds before ``oldest``, which came late, are left out.
     """
@@ -196,7 +196,7 @@ def fit(bank: Bank, k: int, first: int, oldest: int) -> float:
 
 @kernel
 def record(bank: Bank, k: int, first: int, oldest: int) -> float:
-    """How plausible estimator k is since reward ``first``, by the same rewards."""
+    """How plausible estimator k has been since reward ``first``, by the same rewards."""
     ring = len(bank.rewards)
     squares = logs = 0.0
     count = 0
@@ -270,7 +270,7 @@ def _describe(bank: Bank, k: int, radius: float, theta: Floats, widths: Floats) 
 @play.of(Ridge)
 def _play(ridge: Ridge, bank: Bank, main: int, played: int) -> None:
     for i in range(bank.features):
-        ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is led by what is known
+        ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is guided by what is known
         for j in range(bank.features):
             ridge.matrix[METRIC, i, j] = bank.matrix[played, METRIC, i, j]
     rescore(ridge)

@@ -1,7 +1,7 @@
-"""A bank whose estimators fall into blocks: a reward touches one block of each, as in core/blocks.py.
+"""A bank whose estimators split into blocks: a reward touches one block of each, as in core/blocks.py.
 
-All blocks of an estimator fade together, so what is left of V and b is one factor for all of them, kept beside them: fading
-costs no more than the block whose turn it is to be given back what λI loses.
+All blocks of an estimator fade together, so the share left of V and b is one factor for all, kept separately: fading costs no
+more than the block whose turn it is to have restored what λI loses.
 
 Dimensions: K estimators, B blocks of w features, s shared ones.
 """
@@ -26,13 +26,13 @@ from driftbandit.policies._evidence.bank import LAPSE, PENALTY, SETTLE, Bank, co
 from driftbandit.policies._evidence.block_summary import describe_blocks, summary_of_blocks, trace_of_blocks
 from driftbandit.policies._evidence.verbs import describe, duplicate, empty, foresee, length2, size, summary, trace
 
-FAINT = 1e-30  # of V and b so little is left that they are scaled anew, long before digits are lost
+FAINT = 1e-30  # when so little of V and b is left, they are rescaled, long before digits are lost
 
 # As a Bank, but matrix (K + 1, B, 2, w, w), vector (K + 1, B, 3, w), tally (K + 1, B, 2), arms and x with the number of
 # their block. And mixing, shared_matrix, shared_vector, shared_tally, known, rest: of each estimator as in Blocks; unit:
-# scratch, an arm; left (K + 1,): V, b and METRIC⁻¹ are this times what is kept; gram (K + 1, s, s), moment (K + 1, s): ΣWᵀW and
-# ΣWᵀm, so that ‖θ̂‖² and the trace of METRIC need no look at every block; summed (K + 1,): after how many rewards these were
-# last summed up afresh; 0 if they are not kept.
+# scratch, an arm; left (K + 1,): V, b and METRIC⁻¹ are this times those kept; gram (K + 1, s, s), moment (K + 1, s): ΣWᵀW and
+# ΣWᵀm, so that ‖θ̂‖² and the trace of METRIC need not visit every block; summed (K + 1,): after how many rewards these were
+# last summed afresh; 0 if they are not kept.
 OWN = (
     "mixing",
     "shared_matrix",
@@ -110,9 +110,9 @@ def estimator(bank: Any, k: int) -> Blocks:
 
 @kernel
 def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-    """As ``predict_and_learn``: forgetting gives back λI along axes in turn, as if an arm along each had brought 0.
+    """Like ``predict_and_learn``: forgetting restores λI along axes in turn, as if an arm along each had earned 0.
 
-    One call in a loop for these arms and the one played, since its code is long to compile.
+    One call in a loop for these arms and the one played, since its code takes long to compile.
     """
     blocks, left, axes, weight = estimator(bank, place), bank.left, 0, 0.0
     if bank.keep[k] < 1.0 and n % bank.turns[k] == 0:
@@ -186,7 +186,7 @@ def duplicate_blocks(bank: Any, source: int, target: int) -> None:
             bank.gram[target, i, j] = bank.gram[source, i, j]
 
 
-# --- the ways of a bank in blocks -----------------------------------------------------------------------------------
+# --- the verbs, for a bank in blocks --------------------------------------------------------------------------------
 
 
 @size.of(BlockBank)

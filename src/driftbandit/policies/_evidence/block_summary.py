@@ -1,6 +1,6 @@
 """Sums over all blocks of an estimator: ‖θ̂‖², the trace of METRIC, and each coordinate with its width.
 
-ΣWᵀW and ΣWᵀm are kept of the estimators that were asked for them, so that these sums need no look into every block.
+ΣWᵀW and ΣWᵀm are kept for estimators that were asked for them, so that these sums need not visit every block.
 """
 
 import math
@@ -16,7 +16,7 @@ RECOUNT = 4096  # rewards, after which rounding would show
 
 @kernel
 def keep_sums(bank: Any, k: int) -> None:
-    """Sum up from all blocks, unless this was done not long ago: since then the sums follow what is learnt."""
+    """Sum over all blocks, unless that was done recently: since then the sums have followed what was learnt."""
     if bank.summed[k] == 0 or bank.clock[LEARNT] - bank.summed[k] >= RECOUNT:
         bank.gram[k][:] = 0.0
         bank.moment[k][:] = 0.0
@@ -38,7 +38,7 @@ def count_block(mixing: Floats, theta: Floats, gram: Floats, moment: Floats) -> 
 
 @kernel
 def summary_of_blocks(bank: Any, k: int) -> tuple[float, float]:
-    """‖θ̂‖² and the trace of METRIC: θ̂ of a block is m − W·θ̂ of what is shared, and its part of METRIC is its own + W·S⁻¹·Wᵀ."""
+    """‖θ̂‖² and the trace of METRIC: θ̂ of a block is m − W·θ̂ of the shared part, its part of METRIC is its own + W·S⁻¹·Wᵀ."""
     theta, metric = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC]
     signal = unknown = 0.0
     for block in range(bank.matrix.shape[1]):
@@ -80,7 +80,7 @@ def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Flo
             at, row = s + block * width + i, bank.mixing[k, block, i]
             mean, square = bank.vector[k, block, THETA, i], bank.matrix[k, block, METRIC, i, i]
             for j in range(s):
-                along = 0.0  # no scratch of the bank's, since who only looks must change nothing
+                along = 0.0  # no scratch array of the bank's, since describing it must change nothing
                 for m in range(s):
                     along += metric[j, m] * row[m]
                 mean -= row[j] * shared[j]

@@ -1,4 +1,4 @@
-"""What a policy remembers of its own course: at most so many notes, ever farther apart, so that memory stays constant."""
+"""A policy's notes on its own course: a limited number, ever farther apart, so that their size stays constant."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ FILLED, STRIDE, WAITED = range(3)
 
 class Diary(NamedTuple):
     notes: Floats  # (MOST_NOTES, ESTIMATE + 2d)
-    clock: Ints  # notes taken; rewards to a note; rewards since the last
+    clock: Ints  # notes taken; rewards per note; rewards since the last note
     total: Floats  # (1,): their sum
 
 
@@ -26,7 +26,7 @@ def new_diary(dim: int) -> Diary:
 
 @kernel
 def due(diary: Diary, reward: float) -> bool:
-    """Count a reward; whether it is time for a note."""
+    """Count a reward, and say whether it is time for a note."""
     diary.total[0] += reward
     diary.clock[WAITED] += 1
     return bool(diary.clock[WAITED] == diary.clock[STRIDE])

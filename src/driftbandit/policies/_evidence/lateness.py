@@ -1,7 +1,7 @@
-"""Rewards whose lateness tells what they are: clicks that come at once, and zeros that come after a timeout.
+"""Rewards whose delay gives them away: clicks that come at once, and zeros that come after a timeout.
 
-Learnt as they come, they would make every arm that is new look good until its zeros come, and then bad. Where the delay tells
-the reward, rewards are held until those decided with them have come too, and then learnt in the order of their rounds.
+Learnt as they come, they would make every new arm look good until its zeros come, and then bad. If delays give rewards away,
+these are held until those decided with them have come too, and then learnt in the order of their rounds.
 """
 
 import math
@@ -15,14 +15,14 @@ from driftbandit.core.types import Floats, Ints
 MEAN_LOG, MEAN_REWARD, LOG2, REWARD2, PRODUCT, COUNT, LONGEST, LONGEST_BEFORE, SINCE = range(9)  # rows of the moments
 DECIDED, CURSOR, HELD, HOLDING = range(4)  # rows of the clock
 NEVER, NOW, NO_MORE = range(3)  # are rewards held?
-STEADY = 1000.0  # rewards that the moments average, and in two turns of which the longest delay is looked for
-TELLING = 0.5  # the correlation from which a delay tells the reward …
-SURE = 200.0  # … after so many rewards: fewer, and a change of θ would look like it
-MOST_HELD = 4096  # rounds: who waits longer is not waited for
+STEADY = 1000.0  # rewards that the moments average; the longest delay is taken over two such spans
+TELLING = 0.5  # the correlation from which on a delay gives the reward away …
+SURE = 200.0  # … after so many rewards: with fewer, a change of θ would look like it
+MOST_HELD = 4096  # rounds: a reward that takes longer is not waited for
 
 
 class Lateness(NamedTuple):
-    moments: Floats  # of ln(1 + delay) and rewards: means, variances, covariance; how many; the longest delays of two turns
+    moments: Floats  # of ln(1 + delay) and rewards: means, variances, covariance; how many; the longest delays of two spans
     clock: Ints  # rounds decided; the next whose reward is to be learnt; how many are held; NEVER, NOW or NO_MORE
     arms: Floats  # (MOST_HELD, d)
     rewards: Floats  # (MOST_HELD,)
@@ -36,7 +36,7 @@ def new_lateness(features: int) -> Lateness:
 
 @kernel
 def notice(lateness: Lateness, s: int, r: float) -> bool:
-    """Learn from when a reward comes. Whether this is the first time that its delay is found to tell it."""
+    """Learn from when a reward comes; return whether its delay is now first found to give it away."""
     m, clock = lateness.moments, lateness.clock
     delay = float(clock[DECIDED] - 1 - s)
     m[SINCE] += 1.0
@@ -60,7 +60,7 @@ def notice(lateness: Lateness, s: int, r: float) -> bool:
 
 @kernel
 def hold(lateness: Lateness, s: int, x: Floats, r: float) -> bool:
-    """Hold a reward back if that is called for: whether it is."""
+    """Hold a reward back if that is called for, and say whether it was."""
     clock, slot = lateness.clock, s % MOST_HELD
     if clock[HOLDING] != NOW or s < clock[CURSOR]:
         return False
@@ -74,7 +74,7 @@ def hold(lateness: Lateness, s: int, x: Floats, r: float) -> bool:
 
 @kernel
 def next_ripe(lateness: Lateness) -> int:
-    """The place of the next reward that has been held for long enough, or −1; it is held no more."""
+    """The place of the next reward that has been held for long enough, or −1; it is then released."""
     m, clock = lateness.moments, lateness.clock
     edge = clock[DECIDED] - 1 - int(min(max(m[LONGEST], m[LONGEST_BEFORE]), MOST_HELD - 1.0))
     if clock[HELD] == 0:

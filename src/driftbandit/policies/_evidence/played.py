@@ -1,4 +1,4 @@
-"""What is played of a bank in blocks: read where it is, since copying every block would cost more than the round."""
+"""What is played of a bank in blocks: read in place, since copying every block would cost more than the round."""
 
 from typing import Any, NamedTuple
 
@@ -14,10 +14,10 @@ from driftbandit.policies._evidence.verbs import play
 
 
 class Played(NamedTuple):
-    """What is played: θ̂ of one estimator, and METRIC of one that may be another, where they are in the bank."""
+    """What is played: θ̂ of one estimator, and METRIC of the same or another, in place in the bank."""
 
     bank: Any
-    which: Ints  # (2,): the one, the other
+    which: Ints  # (2,): the estimator of θ̂, and that of METRIC
 
 
 def played_of(bank: Any) -> Played:

@@ -38,17 +38,17 @@ from driftbandit.policies._evidence.verbs import describe
 if TYPE_CHECKING:
     import polars as pl
 
-ENOUGH = 10_000  # rewards after which it says that they never vary: with clicks at 0.1 % they would have
+ENOUGH = 10_000  # rewards after which it warns that they never vary: clicks at 0.1 % would have
 FAR_MORE = 10.0  # times as many restarts as chance would bring …
 DISTRUST = 0.5  # … and trust in them below this, by two standard deviations
 
 
 class AssumptionWarning(UserWarning):
-    """The rewards are visibly not what a policy takes them for."""
+    """The rewards visibly violate a policy's assumptions."""
 
 
 class Status(NamedTuple):
-    """What a policy led by evidence believes now."""
+    """What a policy guided by evidence believes now."""
 
     memory: float  # rewards that the estimate in use remembers
     restarts: list[int]  # the rounds reached when the longest memory was found wrong and rebuilt: the last 256, in order
@@ -57,8 +57,8 @@ class Status(NamedTuple):
     noise: float  # the standard deviation of the rewards' noise, as learnt
     theta: Floats  # θ̂
     widths: Floats  # of its coordinates: how far each may be off; infinite while rewards have not varied
-    trust: float  # how far forgetting has paid: 1 fully; 0 not at all, and the archive, which never forgets, decides
-    holds_rewards: bool  # whether rewards wait for those decided with them, because their delay tells what they are
+    trust: float  # how far forgetting has paid: 1 fully; 0 not at all, so that the archive, which never forgets, decides
+    holds_rewards: bool  # whether rewards wait for those decided with them, because their delay gives them away
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -67,19 +67,19 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     Parameters:
         dim: the number of features (d).
-        intercept: learn a constant that all rewards have in common too. Needed where rewards have one (a base rate) that no
+        intercept: also learn a constant that all rewards have in common. Needed if rewards have one (a base rate) that no
             feature carries; it costs the exploration of one more feature.
         width: how optimistic, in standard deviations (κ), just after a restart; "theory" for the radius of eq. 9.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
-        noise_known: take ``noise`` as it is.
-        refuted: evidence, in nats, that has an estimator rebuilt.
+        noise_known: use ``noise`` as it is.
+        refuted: evidence, in nats, at which an estimator is rebuilt.
         probe: how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
             rewards after a restart; less if nothing can change unseen.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
-        most_waiting: how many rounds a decision waits for its reward; then it is given up.
-        blocks: how many blocks of features the model falls into; then an arm begins with the number of its block.
-        shared: how many features all blocks share, which come next.
-        seed: fixes how ties are broken, when it probes and when it asks the archive.
+        most_waiting: for how many rounds a decision waits for its reward; then it is given up.
+        blocks: into how many blocks the features split; with more than 1, an arm begins with the number of its block.
+        shared: how many features all blocks share; in an arm they come next.
+        seed: fixes how ties are broken, when the policy probes and when it asks the archive.
     """
 
     arm_norm: float = validate.LARGEST
@@ -101,7 +101,7 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     @abstractmethod
     def _rule(self) -> Rule:
-        """What it does with evidence; settles the policy's own parameters."""
+        """What the policy does with evidence; settles its own parameters."""
 
     def _settle(self) -> None:
         self.intercept = validate.flag("intercept", self.intercept)
@@ -110,7 +110,7 @@ class EvidencePolicy(ShownEvidence, Policy):
         self.noise = None if self.noise is None else validate.positive("noise", self.noise)
         self.noise_known = validate.flag("noise_known", self.noise_known)
         if self.noise_known and self.noise is None:
-            raise ValueError("noise must be given if noise_known")
+            raise ValueError("noise must be given if noise_known=True, got None: pass its standard deviation")
         self.refuted = validate.positive("refuted", self.refuted)
         self.probe = validate.not_negative("probe", self.probe)
         if self.refuted <= ON_TRIAL:
@@ -127,9 +127,7 @@ class EvidencePolicy(ShownEvidence, Policy):
         if self.blocks == 1:
             return new_bank(self.dim, self.intercept, self.memories, self.noise)
         if self.intercept:
-            raise ValueError(
-                f"intercept needs blocks = 1, got {self.blocks}: give every block a feature that is constant instead"
-            )
+            raise ValueError(f"intercept needs blocks = 1, got {self.blocks}: give every block a constant feature instead")
         width = (self.dim - self.shared) // self.blocks
         return new_block_bank(self.blocks, width, self.shared, self.memories, self.noise)
 
@@ -151,7 +149,7 @@ class EvidencePolicy(ShownEvidence, Policy):
         return -1.0 if self.width == "theory" else float(self.width)
 
     def _draw_luck(self) -> int:
-        if not self._warned and (trouble := self.trouble()):  # looked for as seldom as luck is drawn
+        if not self._warned and (trouble := self.trouble()):  # checked only when luck is drawn, which is rare
             self._warned = True
             warnings.warn(trouble, AssumptionWarning, stacklevel=3)
         return super()._draw_luck()
@@ -163,7 +161,7 @@ class EvidencePolicy(ShownEvidence, Policy):
         if learnt >= ENOUGH and not bank.clock[VARIED]:
             return (
                 f"all {learnt} rewards so far were {bank.scale[FIRST]:g}, so there is nothing to learn: pass what each "
-                "decision brought to update(), and where no reward comes, the reward that this means (0, say)"
+                "decision earned to update(), including what the absence of a reward means (0, for example)"
             )
         by_chance = learnt * len(bank.keep) * math.exp(-self.refuted)
         if restarts > FAR_MORE * (1.0 + by_chance) and trust + 2.0 / certainty(archive) < DISTRUST:
@@ -178,7 +176,7 @@ class EvidencePolicy(ShownEvidence, Policy):
         """What it believes, and why: see ``Status``."""
         with self._alone():
             bank, rule, d = self.state.bank, self.state.rule, self.dim
-            main = int(to_play(bank, rule))  # that the next decision would play
+            main = int(to_play(bank, rule))  # the one that the next decision would play
             count = int(bank.clock[RESTARTS])
             recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
             theta, widths = np.empty(d), np.empty(d)

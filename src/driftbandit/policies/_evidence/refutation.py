@@ -1,8 +1,8 @@
-"""The evidence between the estimators of a bank, and what becomes of those it refutes.
+"""The evidence that estimators of a bank give against each other, and what happens to those it refutes.
 
 Where a shorter memory predicts better than a longer one, evidence gathers against the longer: a sum of log likelihood ratios
 that never falls below 0, as in a CUSUM (Page 1954). Enough of it refutes an estimator, which is then rebuilt from what refuted
-it: unless louder noise explains as much.
+it, unless louder noise explains as much.
 """
 
 import math
@@ -35,14 +35,14 @@ from driftbandit.policies._evidence.bank import (
 from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_penalty, level, start, take_back
 from driftbandit.policies._evidence.verbs import duplicate, foresee, size
 
-ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more than doubt, so it has to earn its place again
+ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more than ``doubt``, so it has to earn its place again
 EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise
-LIGHT, HEAVY = 6.0, 12.0  # kurtosis up to which evidence is Gaussian, and from which it is a bet
+LIGHT, HEAVY = 6.0, 12.0  # kurtosis up to which evidence is Gaussian, and from which on it is a bet
 
 
 @kernel
 def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool, refuted: float) -> None:
-    """Let every estimator predict and learn the reward of round s, weigh the evidence, rebuild what is refuted."""
+    """Let every estimator predict and learn the reward of round s, weigh the evidence, and rebuild what is refuted."""
     ring, n = len(bank.rewards), bank.clock[LEARNT]
     clock, squares = bank.clock, bank.squares[n % ring]
     if n == 0:
@@ -72,7 +72,7 @@ def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool
 
 @kernel
 def recall(bank: Bank, s: int, arm: Floats, reward: float) -> float:
-    """Keep a reward, its arm and its round with the last ones; the reward less the constant."""
+    """Keep a reward, its arm and its round with the latest ones; return the reward less the constant."""
     x, i = bank.x, bank.clock[LEARNT] % len(bank.rewards)
     for j in range(len(arm)):
         x[j] = bank.arms[i, j] = arm[j]
@@ -99,7 +99,7 @@ def start_over(bank: Bank, told: bool) -> None:
 
 @kernel
 def begin_again(bank: Bank) -> None:
-    """Now that the units are known, learn anew from what has been seen."""
+    """Learn anew from what has been seen, now that the units are known."""
     for k in range(len(bank.keep)):
         fit(bank, k, 0, 0)
         duplicate(bank, len(bank.keep), k)
@@ -126,10 +126,10 @@ def weigh(bank: Bank, squares: Floats, logs: Floats) -> None:
 
 @kernel
 def bet(bank: Bank, k: int, j: int, noise: float) -> float:
-    """Evidence of j against k that is honest whatever the law of the noise, as long as its mean and variance are right.
+    """Evidence of j against k that is valid whatever the law of the noise, as long as its mean and variance are right.
 
     With u the residual of k in standard deviations it is ln of 1 + a·u + b·(u² − 1) ≥ 0, whose mean is 1 if k is right, and
-    which to second order is the Gaussian likelihood ratio. A Gaussian one alone takes one click for a refutation.
+    which to second order is the Gaussian likelihood ratio. A Gaussian ratio alone takes one click for a refutation.
     """
     ratio = bank.variance[k] / bank.variance[j]
     deviation = math.sqrt(bank.variance[k] * noise)
@@ -141,7 +141,7 @@ def bet(bank: Bank, k: int, j: int, noise: float) -> float:
 
 @kernel
 def against(bank: Bank, k: int) -> int:
-    """The estimator with the most evidence against k: k itself if nothing speaks against it."""
+    """The estimator with the most evidence against k: k itself if there is none."""
     worst = k
     for j in range(k):
         if bank.evidence[k, j] > bank.evidence[k, worst]:
@@ -153,11 +153,11 @@ def against(bank: Bank, k: int) -> int:
 def rebuild(bank: Bank, j: int, k: int, told: bool) -> bool:
     """Replace k, which j refutes, by what explains the rewards since then best: a fresh start, or a copy of j.
 
-    After a jump the fresh start is better, and goes on with a clean slate: rewards of rounds before it, which come late, are
-    of a world that is over. In a drift the copy is: k forgot too slowly and will again, so it stays on trial until it has
-    predicted better than j for a while. Where k does as well if only the noise is louder than thought, it stays as it is, on
-    trial too, and the answer is no; but evidence that goes back farther than the rewards kept is believed: noise that loud
-    would have been noticed.
+    After a jump the fresh start is better, and continues with a clean slate: late rewards of rounds before it belong to a
+    world that is over. In a drift the copy is better: k forgot too slowly and will again, so it stays on trial until it has
+    predicted better than j for a while. If k does as well once the noise is assumed louder, it stays as it is, on trial too,
+    and the result is False; but evidence that goes back farther than the rewards kept is believed: noise that loud would
+    have been noticed.
     """
     count, now, ring = len(bank.keep), bank.clock[LEARNT], len(bank.rewards)
     first = max(bank.onset[k, j], now - ring)

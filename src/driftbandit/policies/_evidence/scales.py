@@ -1,4 +1,4 @@
-"""The scales that evidence is weighed with: the noise, how heavy its tails are, and the size of θ.
+"""The scales by which evidence is weighed: the noise, how heavy its tails are, and the size of θ.
 
 Nothing is clipped: with clicks at 1 % nearly all of the variance is in one reward of a hundred, and a clip would lose it.
 """
@@ -26,12 +26,12 @@ from driftbandit.policies._evidence.bank import (
 )
 from driftbandit.policies._evidence.verbs import empty, length2, size, summary
 
-STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many; of the noise …
-RARE, MOST_COUNTED = 30.0, 1e6  # … so many times the kurtosis if that is more: of clicks at 1 % about 30 must be in it
+STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many; for the noise …
+RARE, MOST_COUNTED = 30.0, 1e6  # … this many times the kurtosis if that is more: with clicks at 1 %, about 30 must be in it
 CERTAIN = 2.0  # standard errors of the noise's variance that evidence allows for
-BRIEF = 16  # rewards over which the present level of the noise is averaged, and the least memory whose residuals tell it
+BRIEF = 16  # rewards over which the present noise level is averaged, and the shortest memory whose residuals show it
 CLIP = 9.0  # there a residual counts for at most three standard deviations
-SILENT = 1e12  # a squared residual so many times the noise: all rewards before were 0
+SILENT = 1e12  # a squared residual this many times the noise: all rewards before were 0
 LOW = 0.01  # the noise variance starts at this share of the first reward's square: too high a start would linger
 LEAST_NOISE2 = 1e-200  # where rewards have no noise at all
 FIRST_PENALTY = 0.01  # λ until the scales have settled, for each feature, in units of an arm's length²
@@ -50,22 +50,22 @@ def start(bank: Bank, arm: Floats, reward: float) -> None:
     scale[PENALTY] = FIRST_PENALTY * size(bank) * length
     if scale[NOISE2] == 0.0:
         scale[NOISE2] = max(LOW * (reward - scale[SHIFT]) ** 2, LEAST_NOISE2)
-    scale[FOURTH] = 3.0 * scale[NOISE2] * scale[NOISE2]  # as of Gaussian noise
+    scale[FOURTH] = 3.0 * scale[NOISE2] * scale[NOISE2]  # as for Gaussian noise
     for k in range(len(bank.keep)):
         empty(bank, k)
 
 
 @kernel
 def kurtosis(bank: Bank) -> float:
-    """Of the noise: 3 if it is Gaussian, about 1/p of clicks at a low rate p."""
+    """The kurtosis of the noise: 3 if it is Gaussian, about 1/p for clicks at a low rate p."""
     return float(bank.scale[FOURTH] / max(bank.scale[NOISE2] * bank.scale[NOISE2], 1e-300))
 
 
 @kernel
 def level(bank: Bank, squares: Floats) -> float:
-    """The noise variance that evidence is weighed with: the one learnt and its uncertainty, or the present one if louder.
+    """The noise variance by which evidence is weighed: the one learnt and its uncertainty, or the present one if louder.
 
-    Louder rewards are not to be taken for a change of θ, nor a noise not yet known.
+    Neither louder rewards nor noise not yet known must be taken for a change of θ.
     """
     scale, k = bank.scale, 0
     while bank.memory[k] < BRIEF:
@@ -80,7 +80,7 @@ def level(bank: Bank, squares: Floats) -> float:
 
 @kernel
 def learn_noise(bank: Bank, square: float) -> None:
-    """From a squared residual of the longest memory that nothing refutes, over its variance in units of the noise's."""
+    """Learn from a squared residual of the longest memory that nothing refutes, over its variance in units of the noise's."""
     scale, n = bank.scale, bank.clock[LEARNT]
     if square > SILENT * scale[NOISE2]:  # the first that is not 0, after n − 1 that were
         scale[COUNTED] = n - 1.0
@@ -93,7 +93,7 @@ def learn_noise(bank: Bank, square: float) -> None:
 
 @kernel
 def take_back(bank: Bank, first: int, j: int) -> None:
-    """What was counted as noise since reward ``first`` was change: count estimator j's residuals instead."""
+    """What was counted as noise since reward ``first`` was a change: count estimator j's residuals instead."""
     scale, ring = bank.scale, len(bank.rewards)
     two = four = 0.0
     for n in range(first, bank.clock[LEARNT]):
@@ -111,8 +111,8 @@ def take_back(bank: Bank, first: int, j: int) -> None:
 def learn_penalty(bank: Bank) -> None:
     """λ as the ratio of noise to signal, by MacKay's evidence framework (1992).
 
-    The signal's variance a feature is ‖θ̂‖²/(d − λ·tr V⁻¹), which counts only the features that the data speak of: so that λ
-    does not grow because some were never tried.
+    The signal's variance per feature is ‖θ̂‖²/(d − λ·tr V⁻¹), which counts only the features that the data inform, so
+    that λ does not grow because some were never tried.
     """
     scale, main, d = bank.scale, bank.clock[SOUND], bank.features
     signal, unknown, length = summary(bank, main)

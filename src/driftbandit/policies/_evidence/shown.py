@@ -1,4 +1,4 @@
-"""How a policy led by evidence looks in a notebook: what it believes, and its rewards over time."""
+"""How a policy guided by evidence looks in a notebook: what it believes, and its rewards over time."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any

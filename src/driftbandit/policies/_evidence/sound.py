@@ -1,4 +1,4 @@
-"""What the state of a policy led by evidence must be like: for states that come from a file, which anyone may have written."""
+"""What holds for every valid state of a policy guided by evidence: checks for states from a file, damaged or forged."""
 
 from typing import Any
 
@@ -19,15 +19,15 @@ from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, M
 from driftbandit.policies._evidence.scales import STEADY as MOST_WEIGHT
 from driftbandit.policies._evidence.verbs import size
 
-MOST_SQUARE, MOST_FOURTH = 1e205, 1e305  # of rewards up to 1e50, or of the θ that they make of the shortest arms
-LEAST = 1e-300  # of what is divided by
-SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # a noise that is told falls with every restart
+MOST_SQUARE, MOST_FOURTH = 1e205, 1e305  # of rewards up to 1e50, or of the θ that they give with the shortest arms
+LEAST = 1e-300  # for divisors
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # a noise that is given falls with every restart
 
 
 def check_memories(bank: Bank, fresh: Bank) -> None:
     """The memories follow from the parameters, up to a last bit that may differ between machines."""
     for mine, other in ((bank.memory, fresh.memory), (bank.keep, fresh.keep), (bank.turns, fresh.turns)):
-        demand(np.allclose(mine, other, rtol=1e-12, atol=0.0), "the bank's memories are not what the parameters make them")
+        demand(np.allclose(mine, other, rtol=1e-12, atol=0.0), "the bank's memories do not match the parameters")
 
 
 def check_bank(bank: Bank, rounds: int, blocks: int, longest: float, refuted: float) -> None:
@@ -60,7 +60,7 @@ def check_bank(bank: Bank, rounds: int, blocks: int, longest: float, refuted: fl
 
 
 def check_blocks(bank: Any, learnt: int) -> None:
-    """What a bank in blocks has besides."""
+    """What a bank in blocks has in addition."""
     check_range("what is left of V and b", bank.left, FAINT, 1.0)
     check_range("since when sums over blocks are kept", bank.summed, 0, learnt)
     check_range("the counts of steps since a fresh solve", bank.shared_tally[:, STEPS], 0, MOST_STEPS)
@@ -81,7 +81,7 @@ def check_scales(bank: Bank, rounds: int, longest: float) -> None:
     check_range("λ", scale[rows.PENALTY], LEAST if bank.clock[rows.LEARNT] else 0.0, MOST_SQUARE)
     if settled:
         unit = scale[rows.LENGTH2] if scale[rows.LENGTH2] > 0.0 else 1.0
-        check_range("λ in units of an arm's", scale[rows.PENALTY] / unit, LEAST_PENALTY * 0.999, MOST_PENALTY * 1.001)
+        check_range("λ in units of an arm's length²", scale[rows.PENALTY] / unit, LEAST_PENALTY * 0.999, MOST_PENALTY * 1.001)
     check_rewards("the first reward", scale[[rows.SHIFT, rows.FIRST]])
 
 
@@ -95,7 +95,7 @@ def check_archive(archive: Archive, rounds: int) -> None:
     check_range("the archive's steps since a fresh solve", archive.ridge.tally[..., STEPS], 0, MOST_STEPS)
     check_range("what is known of trust", scale[trust.INFORMATION], 0.0, MOST_FOURTH)
     expected = 1.0 + scale[trust.PRODUCT] / (trust.PRIOR + scale[trust.INFORMATION])
-    demand(np.isclose(scale[trust.TRUST], expected, rtol=1e-9, atol=1e-9), "trust is not what the comparisons make it")
+    demand(np.isclose(scale[trust.TRUST], expected, rtol=1e-9, atol=1e-9), "trust does not match the comparisons")
     check_range("whether this round is a probe", scale[trust.PROBING], 0.0, 1.0)
     check_range("the spread of rewards", scale[[trust.SPREAD2, trust.BANK_SPREAD2]], 0.0, MOST_SQUARE)
     check_range("the count of comparisons", scale[trust.COMPARED], 0.0, trust.LASTING)
@@ -125,7 +125,7 @@ def check_lateness(lateness: Lateness, rounds: int, blocks: int, longest: float)
 def check_diary(diary: Diary, rounds: int) -> None:
     filled, stride, waited = diary.clock.tolist()
     check_range("the count of notes", filled, 0, len(diary.notes) - 1)
-    demand(0 < stride <= rounds + 1 and stride & (stride - 1) == 0, f"rewards to a note must be a power of 2, got {stride}")
+    demand(0 < stride <= rounds + 1 and stride & (stride - 1) == 0, f"rewards per note must be a power of 2, got {stride}")
     check_range("the count of rewards since the last note", waited, 0, stride - 1)
     check_rewards("the mean reward since the last note", diary.total / max(waited, 1))
     check_range("the rounds of notes", diary.notes[:filled, notebook.ROUND], 0, rounds)

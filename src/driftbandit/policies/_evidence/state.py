@@ -1,4 +1,4 @@
-"""Policies led by evidence: which estimator of a bank to play, when to try another, when to ask the archive."""
+"""Policies guided by evidence: which estimator of a bank to play, when to try another, when to ask the archive."""
 
 import math
 from typing import NamedTuple
@@ -32,11 +32,11 @@ from driftbandit.policies._evidence.refutation import against, observe, start_ov
 from driftbandit.policies._evidence.verbs import describe, play, remember, shared, size, trace
 
 DOUBT = 5.0  # nats that keep a memory from being played
-REACH = 0.4  # a probe asks an estimator that forgets about as fast as d probes come …
-SPREAD = 2.5  # … give or take this factor in all: as far apart as memories are, so that no gap between them matters
-WIDER = 2.0  # and believes in changes twice as large as what has been seen
-INDEX = 2  # row of the scores that ``pick`` leaves there
-PATIENCE = 8.0  # the slower κ grows in calm, the greater: without growth a near tie may lock in
+REACH = 0.4  # a probe uses an estimator whose memory is about as long as d probes take …
+SPREAD = 2.5  # … within this factor in all: as far apart as memories are, so that no gap between them matters
+WIDER = 2.0  # and it allows for changes twice as large as those seen
+INDEX = 2  # row of the scores, written by ``pick``
+PATIENCE = 8.0  # the greater, the slower κ grows in calm: without growth, a near tie may lock in
 
 
 class Rule(NamedTuple):
@@ -44,10 +44,10 @@ class Rule(NamedTuple):
 
     width: float  # κ, in standard deviations, just after a restart; below 0 the theory's radius
     doubt: float  # evidence against an estimator that keeps it from being played
-    refuted: float  # evidence that has it rebuilt
+    refuted: float  # evidence at which it is rebuilt
     probe: float  # c in the chance c√(d/(n + d)) of a probe, n rewards after a restart
     told: bool  # the noise is known
-    endless: bool  # play the memory without end, whatever is doubted, until it is refuted
+    endless: bool  # play the unlimited memory, whatever the doubt, until it is refuted
 
 
 class EvidenceState(NamedTuple):
@@ -75,7 +75,7 @@ def to_play(bank: Bank, rule: Rule) -> int:
 
 @kernel
 def probed(bank: Bank, main: int, chance: float, luck: Floats) -> int:
-    """Now and then an estimator that has forgotten what was not played lately, so that a change there is found."""
+    """Now and then, an estimator that has forgotten what was not played lately, so that a change there is found."""
     u = luck[2]
     if u >= chance:
         return main
@@ -83,7 +83,7 @@ def probed(bank: Bank, main: int, chance: float, luck: Floats) -> int:
     reach = REACH * d * math.pow(SPREAD, luck[3] - 0.5)
     while k < len(bank.keep) - 2 and bank.memory[k] * chance < reach:
         k += 1
-    forgotten = bank.scale[PENALTY] * trace(bank, k, METRIC, d)  # how many of d directions it knows nothing of
+    forgotten = bank.scale[PENALTY] * trace(bank, k, METRIC, d)  # of how many of d directions it knows nothing
     return k if u * d < chance * 3.0 * forgotten else main
 
 
@@ -111,7 +111,7 @@ def radius(bank: Bank, rule: Rule, known: float, since: int) -> float:
 
 @kernel
 def never_forgot(bank: Bank) -> bool:
-    """Whether what is played remembers all: there is nothing to ask the archive then."""
+    """Whether what is played remembers everything: then there is nothing to ask the archive."""
     return bool(bank.clock[RESTARTS] == 0 and bank.clock[MAIN] == len(bank.keep) - 1)
 
 
@@ -137,7 +137,7 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
 
 @reconsider.of(EvidenceState)
 def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, luck: Floats) -> int:
-    """The archive's choice, if it differs and chance is on its side."""
+    """The archive's choice, if it differs and chance favours it."""
     if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
         return arm
     index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
@@ -183,12 +183,12 @@ def heard(state: EvidenceState, table: Floats, score: Floats, arm: int, other: i
 @learn.of(EvidenceState)
 def _learn(state: EvidenceState, s: int, x: Floats, r: float) -> None:
     lateness = state.lateness
-    if notice(lateness, s, r):  # all that was learnt was of rewards that came early because of what they were
+    if notice(lateness, s, r):  # all rewards learnt so far came early because of what they were
         start_over(state.bank, state.rule.told)
         clear(state.ridge)
     known = not hold(lateness, s, x, r)
     while True:
-        if known:  # the only call, since what it does takes long to compile
+        if known:  # the only call, since its code takes long to compile
             take_in(state, s, x, r)
         slot = next_ripe(lateness)
         if slot < 0:
@@ -231,7 +231,7 @@ def take_in(state: EvidenceState, s: int, x: Floats, r: float) -> None:
 
 @kernel
 def in_use(bank: Bank, k: int) -> float:
-    """The memory of estimator k, in rewards: its own, or as many as there were since it began."""
+    """The memory of estimator k, in rewards: its own, or the number since it began if that is less."""
     learnt = bank.clock[LEARNT]
     if k == len(bank.keep) - 1:
         return float(learnt - bank.clock[SINCE])

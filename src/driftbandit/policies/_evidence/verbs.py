@@ -26,7 +26,7 @@ def empty(bank: Any, k: int) -> None:
 
 @Verb
 def duplicate(bank: Any, source: int, target: int) -> None:
-    """Let one estimator be what another is."""
+    """Make one estimator a copy of another."""
 
 
 @Verb
@@ -37,7 +37,7 @@ def length2(bank: Any, x: Floats) -> float:
 
 @Verb
 def trace(bank: Any, k: int, which: int, count: int) -> float:
-    """Of V or METRIC, over so many features: all, or all but the intercept."""
+    """The trace of V or METRIC, over this many features: all, or all but the intercept."""
     raise NotImplementedError
 
 
@@ -54,7 +54,7 @@ def describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) ->
 
 @Verb
 def play(ridge: Any, bank: Any, main: int, played: int) -> None:
-    """Choose by θ̂ of ``main`` from now on and by METRIC of ``played``, which is ``main`` but in a probe."""
+    """Choose by θ̂ of ``main`` from now on and by METRIC of ``played``, which is ``main`` except in a probe."""
 
 
 @partial(Verb, optional=True)
@@ -64,7 +64,7 @@ def remember_constant(bank: Any, k: int) -> None:
 
 @Verb
 def remember(ridge: Any, archive: Any, x: Floats, r: float) -> None:
-    """Learn how a reward differs from the last ones by how its arm does."""
+    """Learn how a reward differs from the last ones by how its arm differs from theirs."""
 
 
 @Verb
