@@ -22,7 +22,7 @@ def test_all_is_in_order_here(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     for part in (f"driftbandit    {__version__} in ", "numba", "polars ", str(Path.cwd()), str(compiler.cache_folder())):
         assert part in said
-    assert "  missing  elsewhere      lacks nowhere, hidden: pip install 'driftbandit[elsewhere]'\n" in said
+    assert "  -        elsewhere      nowhere, hidden not installed (optional): pip install 'driftbandit[elsewhere]'\n" in said
     assert "gave the expected result" in said
     assert said.endswith("everything is in order\n")
 

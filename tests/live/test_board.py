@@ -52,6 +52,22 @@ def test_means_and_their_intervals() -> None:
     assert high[2] > 0.1  # two equal rewards are no certainty
 
 
+def test_the_interval_of_a_rate_stays_between_nought_and_one() -> None:
+    board, now = Board(), time.time()
+    for name, rewards in {"rare": [0.0] * 9 + [1.0], "never": [0.0] * 3, "always": [1.0] * 3}.items():
+        for reward in rewards:
+            board.learnt(entry(name, now), now, reward)
+    board.settle(None)
+    history = board.history("30m", [])
+    assert history.bounds == [0.0, 1.0]
+    lows, highs = [*history.low], [*history.high]
+    for each in history.actions:
+        lows, highs = lows + each.low, highs + each.high
+    ends = [end for end in lows + highs if end is not None]
+    assert (min(ends), max(ends)) == (0.0, 1.0)
+    assert Board().history("30m", []).bounds == [None, None]
+
+
 def test_actions_beyond_the_first_are_told_together() -> None:
     board, now = Board(), time.time()
     for k in range(MOST_ACTIONS + 5):

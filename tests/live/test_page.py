@@ -299,8 +299,10 @@ def test_its_numbers_are_the_servers(browser: Browser, demo: str) -> None:
     parts = [rng.normal(0.4, 0.3, size) for size in (40, 1, 7)]
     table = np.array([[0, len(part), part.sum(), (part**2).sum()] for part in parts])
     lots = [[len(part), part.mean(), apart] for part, apart in zip(parts, deviations(table), strict=True)]
-    made = browser.told("pool.js", "m.summary(arguments[0].reduce(m.add), arguments[1])", lots, pooled(table))
-    (mean,), (low,), (high,) = means(table.sum(axis=0, keepdims=True), pooled(table))
+    bounds = [0.38, 0.6]  # nearer than one end of the interval
+    spread = {"variance": pooled(table), "bounds": bounds}
+    made = browser.told("pool.js", "m.summary(arguments[0].reduce(m.add), arguments[1])", lots, spread)
+    (mean,), (low,), (high,) = means(table.sum(axis=0, keepdims=True), pooled(table), bounds)
     assert [made["n"], made["mean"], made["low"], made["high"]] == pytest.approx([48, mean, low, high], rel=1e-5)
     gain = browser.told("pool.js", "m.gain(arguments[0])", lots[::2])
     means_ = [parts[0].mean(), parts[2].mean()]
@@ -326,6 +328,7 @@ def test_what_it_says_follows_from_the_numbers(browser: Browser, demo: str) -> N
         actions = [action("a", good, shares[0]), action("b", bad, shares[1])]
         times = [now - 5.0 * (buckets - k) for k in range(buckets)]
         history = {"span": "30m", "width": 5.0, "times": times, "restarts": [], **action("all", good, 100), "actions": actions}
+        history["bounds"] = [None, None]
         counts = {"decisions": 2400, "rewards": 2400, "baselines": 0, "agreed": 0}
         status = {"created": 0.0, "counts": counts, "memory": None, "round": 2400, "waiting": 0, "settings": {}}
         live = {"now": now, "experiment": status, "rates": {"decisions": 20, "rewards": 20}}
@@ -335,3 +338,24 @@ def test_what_it_says_follows_from_the_numbers(browser: Browser, demo: str) -> N
     assert headline(0.6, 0.4) == "Learning: reward in the last 10 minutes is 16 % above an even choice."
     assert headline(0.4, 0.6) == "Not learning: reward in the last 10 minutes is 16 % below an even choice."
     assert headline(0.5, 0.5) == "No clear gain: reward in the last 10 minutes cannot be told from that of an even choice."
+
+
+def test_a_memory_that_is_shorter_for_a_while_is_no_restart(browser: Browser, demo: str) -> None:
+    browser.open(demo)
+
+    def shortened(now: float, restarts: list[dict[str, float]]) -> Any:
+        history = {"times": [0.0, 5.0, 10.0], "memory": [540.0, 300.0, now], "restarts": restarts}
+        live = {"experiment": {"memory": now}}
+        return browser.told("verdict.js", "m.shortened(arguments[0], arguments[1])", live, history)
+
+    assert shortened(70.0, [])
+    assert not shortened(500.0, [])
+    assert not shortened(70.0, [{"round": 7, "at": 5.0}])  # that is why it is shorter
+
+
+def test_lines_break_where_nothing_happened(browser: Browser, demo: str) -> None:
+    browser.open(demo)
+    all_ = {"lots": [[20, 0, 0], [1, 0, 0], [0, 0, 0], [20, 0, 0]], "decisions": [20, 1, 0, 20]}
+    points = [{"mean": 0.5}, {"mean": None}, {"mean": None}, {"mean": 0.4}]
+    kinds = "m.column({ all: arguments[0] }, arguments[1], 'mean').map((value) => (value === null ? 'break' : typeof value))"
+    assert browser.told("rewards.js", kinds, all_, points) == ["number", "undefined", "break", "number"]

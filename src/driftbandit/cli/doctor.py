@@ -14,7 +14,7 @@ from typing import NamedTuple
 from driftbandit.cli.options import Commands
 from driftbandit.core.extras import EXTRAS
 
-OK, NOTE, MISSING, BROKEN = "ok", "note", "missing", "broken"
+OK, NOTE, ABSENT, BROKEN = "ok", "note", "-", "broken"
 REQUIRED = ("numpy", "numba", "llvmlite", "scipy", "platformdirs", "lazy-loader")
 # The result of `game`, with the compiler and without.
 REGRET, THETA = 33.909019532426974, (0.47117830930319143, -0.2534449145171225, 0.6778702212929186)
@@ -93,7 +93,7 @@ def extras() -> Iterator[Finding]:
         found = {package: installed(package) for package, of in EXTRAS.items() if of == extra}
         missing = [package for package, number in found.items() if number is None]
         if missing:
-            yield Finding(extra, f"lacks {', '.join(missing)}: pip install 'driftbandit[{extra}]'", MISSING)
+            yield Finding(extra, f"{', '.join(missing)} not installed (optional): pip install 'driftbandit[{extra}]'", ABSENT)
         else:
             yield Finding(extra, ", ".join(f"{package} {number}" for package, number in found.items()))
 

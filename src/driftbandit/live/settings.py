@@ -15,7 +15,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
 
     Parameters:
         wait: seconds for which a decision waits for its reward.
-        default: the reward that no reward within the wait stands for (0 for clicks, say); without one, nothing is learnt then.
+        default: the reward that is learnt when none has come by the end of the wait, such as 0 for no click. Without a default
+            nothing is learnt then.
         learn: "at-once", when the reward comes, or "deadline", when the wait is over. Where a default is set the deadline is
             the default, since ones that come at once and zeros that come late would bias the learner.
         gather: what several rewards of a decision make: "first" counts alone, their "sum", or the "last".

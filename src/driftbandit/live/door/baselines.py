@@ -27,5 +27,6 @@ class Baseline(msgspec.Struct):
 
 def baseline(board: Board, status: Status) -> Baseline:
     counts = board.baselines[:, REWARDED].astype(int).tolist()
-    differed, agreed = (Earned(*each) for each in zip(counts, *means(board.baselines, pooled(board.baselines)), strict=True))
+    earned = means(board.baselines, pooled(board.baselines), board.bounds)
+    differed, agreed = (Earned(*each) for each in zip(counts, *earned, strict=True))
     return Baseline(status.counts.baselines, status.counts.agreed, agreed, differed)

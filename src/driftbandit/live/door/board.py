@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import msgspec
@@ -36,7 +37,7 @@ class ActionHistory(msgspec.Struct):
 
     action: str
     decisions: list[int]
-    rewards: list[int]  # that were learnt in the bucket
+    rewards: list[int]  # learnt in the bucket, defaults included
     mean: list[float | None]  # of these
     low: list[float | None]  # its 95 % interval
     high: list[float | None]
@@ -44,7 +45,7 @@ class ActionHistory(msgspec.Struct):
 
 
 class Restart(msgspec.Struct):
-    """The policy found its memory wrong and began anew. ``at`` is null where that was before the span."""
+    """The policy found older outcomes outdated and started over. ``at`` is null where that was before the span."""
 
     round: int
     at: float | None
@@ -62,6 +63,7 @@ class History(msgspec.Struct, kw_only=True):
     low: list[float | None]
     high: list[float | None]
     deviations: list[float]  # as for an action
+    bounds: list[float | None]  # the least and the greatest reward learnt so far: intervals end there
     memory: list[float | None]  # rewards that the policy remembers
     restarts: list[Restart]
     actions: list[ActionHistory]
@@ -74,6 +76,7 @@ class Board:
         self.series = {span: Series(width, count, MOST_ACTIONS + 1) for span, (width, count) in SPANS.items()}
         self.places: dict[str, int] = {}
         self.delays = Histogram(DELAYS)
+        self.bounds = (inf, -inf)  # the least and the greatest reward learnt
         self.baselines = np.zeros((2, 4))  # what the caller's own choices earned: where the policy's differed, where it agreed
         self._sums: dict[tuple[int, int], list[float]] = {}  # by second and place: what is not in the series yet
         self._rounds: dict[int, int] = {}  # by second: the first
@@ -90,6 +93,7 @@ class Board:
         row[REWARDED] += 1
         row[TOTAL] += reward
         row[SQUARES] += reward * reward
+        self.bounds = (min(self.bounds[0], reward), max(self.bounds[1], reward))
         if entry.baseline:
             self.baselines[int(entry.own)] += (0.0, 1.0, reward, reward * reward)
 
@@ -133,7 +137,7 @@ class Board:
         table = series.table(time.time())
         sums = table.sums
         variance = pooled(sums)
-        mean, low, high = means(sums.sum(axis=1), variance)
+        mean, low, high = means(sums.sum(axis=1), variance, self.bounds)
         return History(
             span=span,
             width=series.width,
@@ -144,15 +148,15 @@ class Board:
             low=low,
             high=high,
             deviations=short(deviations(sums.sum(axis=1))),
+            bounds=gaps(np.array(self.bounds)),
             memory=gaps(table.levels),
             restarts=[Restart(round, table.when(round)) for round in restarts],
-            actions=[over_time(name, sums[:, place], variance) for name, place in self.names(sums.any(axis=(0, 2)))],
+            actions=[self._over_time(name, sums[:, place], variance) for name, place in self.names(sums.any(axis=(0, 2)))],
         )
 
-
-def over_time(name: str, sums: Any, variance: float) -> ActionHistory:
-    counts = whole(sums[:, CHOSEN]), whole(sums[:, REWARDED])
-    return ActionHistory(name, *counts, *means(sums, variance), short(deviations(sums)))
+    def _over_time(self, name: str, sums: Any, variance: float) -> ActionHistory:
+        counts = whole(sums[:, CHOSEN]), whole(sums[:, REWARDED])
+        return ActionHistory(name, *counts, *means(sums, variance, self.bounds), short(deviations(sums)))
 
 
 def whole(values: Any) -> list[int]:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -73,17 +73,20 @@ def pooled(sums: Floats) -> float:
     return max(float(squares / n - (total / n) ** 2), 0.0) if n else 0.0
 
 
-def means(sums: Floats, variance: float) -> tuple[list[float | None], list[float | None], list[float | None]]:
+def means(
+    sums: Floats, variance: float, bounds: Sequence[float] = (-inf, inf)
+) -> tuple[list[float | None], list[float | None], list[float | None]]:
     """The mean reward of each row and the ends of its 95 % interval; None where no reward came.
 
     A row's own variance counts together with one reward of the ``variance`` of all, since where few rewards came, and by
-    chance the same, its own says nothing.
+    chance the same, its own says nothing. No end lies beyond ``bounds``, the least and the greatest reward seen,
+    so a rate is never below 0.
     """
     n, total = sums[..., REWARDED], sums[..., TOTAL]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / n
         half = INTERVAL * np.sqrt((deviations(sums) + variance) / n / n)
-    return gaps(mean), gaps(mean - half), gaps(mean + half)
+    return gaps(mean), gaps(np.maximum(mean - half, bounds[0])), gaps(np.minimum(mean + half, bounds[1]))
 
 
 def deviations(sums: Floats) -> Floats:

@@ -146,7 +146,7 @@ def live(service: Service, name: str, board: Board, explanations: Explanations) 
 
 def actions(board: Board, sums: Any) -> list[ActionNow]:
     total = max(float(sums[:, CHOSEN].sum()), 1.0)
-    mean, low, high = means(sums, pooled(sums))
+    mean, low, high = means(sums, pooled(sums), board.bounds)
     return [
         ActionNow(
             action=name,

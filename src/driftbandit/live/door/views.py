@@ -89,7 +89,7 @@ class Views:
             raise Refused(403, f"this token does not give the right to read experiment {name!r}")
         number = None if name is None else self.watch.number(name)
         if self.streams >= MOST_STREAMS:
-            raise come_again(503, f"{MOST_STREAMS} look on already, which is the limit", 10)
+            raise come_again(503, f"{MOST_STREAMS} streams are open, which is the limit: close one, or try again later", 10)
         if call.scope["method"] == "HEAD":
             return Reply(b"", EVENTS)
         return Stream(self._events(call, name, number), EVENTS)

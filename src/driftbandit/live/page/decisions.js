@@ -7,7 +7,7 @@ import { atClock, counted, fixed, number } from "./words.js";
 const FIRST = 12; // shown until all are asked for
 const STATES = { waiting: "◌ waiting", rewarded: "● rewarded", expired: "○ wait over", unshown: "– never shown" };
 const REASONS = {
-  score: "It had the highest score: its estimate, and how far that may be off, added up.",
+  score: "It had the highest score: its estimate plus its uncertainty.",
   chance: "Another has the highest score now: this was a tie, a probe or a draw, or rewards that came since changed the scores.",
   explored: "It was drawn evenly from all, to explore.",
   baseline: "It was the caller’s own choice.",
@@ -92,7 +92,7 @@ function tell(each, decision) {
   each.button.setAttribute("aria-label", `${atClock(decision.at)}, ${name}: why`);
   say(action, name);
   say(state, STATES[decision.state] ?? decision.state);
-  const otherwise = decision.state === "expired" ? last.live.experiment.settings.default : null; // what no reward stands for
+  const otherwise = decision.state === "expired" ? last.live.experiment.settings.default : null; // what is learnt without a reward
   say(reward, number(decision.reward ?? otherwise));
 }
 
@@ -137,7 +137,7 @@ function opinionsOf(opinions, decision) {
       make("td", { class: "number" }, opinion.width === null ? "–" : `±\u202f${fixed(opinion.width, 3)}`),
       make("td", { class: "number" }, fixed(opinion.score, 3), opinion.score === best ? make("span", { class: "best" }, " highest") : null),
     );
-  const heads = [["Action"], [""], ["Estimate", 1], ["Width", 1], ["Score", 1]];
+  const heads = [["Action"], [""], ["Estimate", 1], ["Uncertainty", 1], ["Score", 1]];
   const head = heads.map(([title, right]) => make(title ? "th" : "td", { scope: title ? "col" : null, class: right ? "number" : title ? null : "bars" }, title));
   const ranked = opinions.toSorted((one, other) => other.score - one.score);
   return make("table", { class: "opinions" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...ranked.map(line)));

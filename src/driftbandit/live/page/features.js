@@ -1,4 +1,4 @@
-// θ̂ by feature: a table to sort, the weightiest first.
+// The estimate of each feature's weight: a table to sort, the weightiest first.
 
 import { uncertain } from "./bars.js";
 import { byId, make, say } from "./dom.js";
@@ -7,8 +7,8 @@ import { fixed } from "./words.js";
 const FIRST = 12; // shown until all are asked for
 const COLUMNS = [
   { title: "Feature", key: "name", value: (feature) => feature.name },
-  { title: "θ̂", key: "theta", value: (feature) => Math.abs(feature.theta), hint: "by size" },
-  { title: "± width", key: "width", value: (feature) => feature.width ?? Infinity },
+  { title: "Estimate", key: "theta", value: (feature) => Math.abs(feature.theta), hint: "by size" },
+  { title: "Uncertainty", key: "width", value: (feature) => feature.width ?? Infinity },
 ];
 
 let sorting = { key: "theta", down: true };
@@ -28,7 +28,7 @@ function headOf({ title, key, hint }) {
 function build() {
   const [name, theta, width] = heads;
   const head = make("tr", {}, name, make("td", { class: "bars" }), theta, width);
-  const caption = make("caption", { class: "unseen" }, "θ̂ and how far it may be off, by feature");
+  const caption = make("caption", { class: "unseen" }, "The estimated weight of each feature, and its uncertainty");
   place = byId("features");
   place.append(make("table", { class: "features" }, caption, make("thead", {}, head), body), more);
 }

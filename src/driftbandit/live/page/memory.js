@@ -1,7 +1,8 @@
-// The memory in use, and when the policy began anew.
+// The memory in use, and when the policy started over.
 
 import { byId, folded, make, say, table } from "./dom.js";
 import { Plot, colour, faint } from "./plot.js";
+import { SHORTER, shortened } from "./verdict.js";
 import { atTime, count, counted, number } from "./words.js";
 
 const plot = new Plot(210);
@@ -24,18 +25,18 @@ export function render(view) {
   const from = history.memory.findIndex((level) => level !== null);
   plot.show({
     shape: ["memory"],
-    label: `Memory in use over time: now ${counted(Math.round(live.experiment.memory), "reward")}; ${counted(history.restarts.length, "restart")}.`,
+    label: `Memory in use over time: now ${counted(Math.round(live.experiment.memory), "outcome")}; ${counted(history.restarts.length, "restart")}.`,
     x: view.x,
     y: [0, 1.1 * highest],
     bin: history.width,
     data: [history.times.slice(from), history.memory.slice(from)],
     series: [{ stroke: colour("line"), width: 2, fill: faint(colour("line"), 0.14), spanGaps: true, points: { size: 4 } }],
-    idle: "Rewards that the policy goes by. A dashed line: it found older ones outdated and began anew.",
+    idle: "Outcomes that the policy learns from. A dashed line: it found older ones outdated and started over.",
     axes: { values: (_, splits) => splits.map((split) => (split % 1 ? "" : count(split))) },
     hooks: { draw: [(chart) => marks(chart, last.history.restarts)] },
-    read: (k) => (plot.plot.data[1][k] === null ? "not known" : counted(Math.round(plot.plot.data[1][k]), "reward")),
+    read: (k) => (plot.plot.data[1][k] === null ? "not known" : counted(Math.round(plot.plot.data[1][k]), "outcome")),
   });
-  list(history);
+  list(history, live);
   numbers.refresh();
 }
 
@@ -61,19 +62,22 @@ function marks(chart, each) {
   ctx.restore();
 }
 
-function list({ restarts: each, width }) {
+function list(history, live) {
+  const { restarts: each, width } = history;
   const when = (at) => (at === null ? "" : `, ${width < 60 ? "" : "after "}${atTime(at, width)}`);
   const words = each.slice(-3).map(({ round, at }) => `Restart at round ${number(round)}${when(at)}`);
+  if (!words.length) words.push("No restart so far");
+  if (shortened(live, history)) words.push(SHORTER);
   const key = words.join();
-  if (restarts.dataset.key === key && key) return;
+  if (restarts.dataset.key === key) return;
   restarts.dataset.key = key;
-  restarts.replaceChildren(...(words.length ? words : ["No restart so far"]).map((text) => make("li", {}, text)));
+  restarts.replaceChildren(...words.map((text) => make("li", {}, text)));
 }
 
 function asTable({ history }) {
   const rows = history.times.map((time, k) => [time, history.memory[k]]).filter(([, level]) => level !== null);
   const step = Math.max(1, Math.ceil(rows.length / 60));
   const shown = rows.toReversed().filter((_, k) => k % step === 0);
-  return table("Memory in use over time", [["Time"], ["Rewards remembered", true]],
+  return table("Memory in use over time", [["Time"], ["Outcomes remembered", true]],
     shown.map(([time, level]) => [atTime(time, history.width), count(Math.round(level))]));
 }

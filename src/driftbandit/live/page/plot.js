@@ -50,7 +50,7 @@ export class Plot {
     return {
       width: Math.max(this.holder.clientWidth, 100),
       height: this.height,
-      padding: padding ?? [8, 22, 0, 0],
+      padding: padding ?? [8, 32, 0, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, sync: { key: together.key }, y: false, points: { size: 7 } },
       scales: { x: { time: true, range: () => this.x }, y: { range: () => this.y } },

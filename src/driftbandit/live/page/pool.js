@@ -1,7 +1,7 @@
-// Rewards put together: buckets into bins wide enough to say something, bins into means with intervals.
+// Outcomes put together: buckets into bins wide enough to say something, bins into means with intervals.
 
 const SURE = 1.96; // standard errors: 95 %
-const ENOUGH = 60; // rewards of the busiest action in a bin
+const ENOUGH = 60; // outcomes of the busiest action in a bin
 const BINS = { "30m": [1, 2, 4, 6, 12, 24, 60], "7d": [1, 2, 4, 12, 24, 48] }; // buckets per bin
 
 const NONE = [0, 0, 0];
@@ -21,20 +21,20 @@ export function between({ rewards, mean, deviations }, from, to) {
   return lot;
 }
 
-/** The variance of all rewards in a history. */
-export function varianceOf(history) {
+/** Of all outcomes in a history: their variance, the least and the greatest. */
+export function spreadOf(history) {
   const [n, , apart] = between(history, 0, history.times.length);
-  return n ? apart / n : 0;
+  return { variance: n ? apart / n : 0, bounds: history.bounds };
 }
 
 /**
- * Mean and 95 % interval. As on the server: its own variance counts together with one reward of the variance of all, since
- * where few rewards came, and by chance the same, its own says nothing.
+ * Mean and 95 % interval. As on the server: its own variance counts together with one outcome of the variance of all, since
+ * where few came, and by chance the same, its own says nothing; and no end lies beyond what was ever seen.
  */
-export function summary([n, mean, apart], variance) {
+export function summary([n, mean, apart], { variance, bounds: [least, most] }) {
   if (!n) return { n, mean: null, low: null, high: null };
   const half = (SURE * Math.sqrt(apart + variance)) / n;
-  return { n, mean, low: mean - half, high: mean + half };
+  return { n, mean, low: Math.max(mean - half, least ?? -Infinity), high: Math.min(mean + half, most ?? Infinity) };
 }
 
 const total = (values, from, to) => {
@@ -73,7 +73,7 @@ export function binned(history, width, now) {
   };
 }
 
-/** Lots of at least so many rewards, each told at the bin that completes it; other bins get nothing. */
+/** Lots of at least so many outcomes, each told at the bin that completes it; other bins get nothing. */
 export function gathered(lots, least) {
   let held = NONE;
   return lots.map((lot) => {

@@ -6,7 +6,7 @@ import { gathered, summary } from "./pool.js";
 import { atTime, counted, inWords, lasting, number, percent, tick } from "./words.js";
 
 const FIRST = 6; // actions shown until all are asked for
-const LEAST = 16; // rewards in a point that is drawn: steps with fewer go together with the next
+const LEAST = 16; // outcomes in a point that is drawn: steps with fewer go together with the next
 
 const panels = new Map();
 let all = false;
@@ -19,7 +19,7 @@ export function render(view) {
   last = view;
   const { bins, ranked } = view;
   const shown = all ? ranked : ranked.slice(0, FIRST);
-  say(byId("reward-lead"), `Mean reward in steps of ${lasting(bins.step)} or of ${LEAST} rewards, whichever is longer. The band is the 95\u202f% interval, the grey line the mean of all decisions.`);
+  say(byId("reward-lead"), `Mean reward in steps of ${lasting(bins.step)} or of ${LEAST} outcomes, whichever is longer. The band is the 95\u202f% interval, the grey line the mean of all decisions.`);
   const y = scaleOf([bins.all, ...shown].flatMap((each) => points(view, each.lots)));
   const overall = panelOf("all:", view, null);
   const wanted = shown.map((action) => panelOf(`action:${action.name}`, view, action));
@@ -38,7 +38,7 @@ function arrange(holder, elements) {
   while (holder.children.length > elements.length) holder.lastElementChild.remove();
 }
 
-const points = ({ variance }, lots) => gathered(lots, LEAST).map((lot) => summary(lot, variance));
+const points = ({ spread }, lots) => gathered(lots, LEAST).map((lot) => summary(lot, spread));
 
 function scaleOf(drawn) {
   const known = drawn.filter((point) => point.n);
@@ -71,26 +71,27 @@ function drawPanel({ plot, swatch }, view, y, action) {
     x: view.x,
     y,
     bin: bins.step,
-    data: [bins.times, ...["low", "high"].map((end) => column(drawn, end)), column(points(view, bins.all.lots), "mean"), column(drawn, "mean")],
+    data: [bins.times, ...["low", "high"].map((end) => column(bins, drawn, end)), column(bins, points(view, bins.all.lots), "mean"), column(bins, drawn, "mean")],
     series: [
-      { stroke: "transparent", spanGaps: true, points: { show: false } },
-      { stroke: "transparent", spanGaps: true, points: { show: false } },
-      { stroke: action ? colour("quiet") : "transparent", width: 1.5, spanGaps: true, points: { show: false } },
-      { stroke: shade, width: 2, spanGaps: true, points: { show: true, size: 5, fill: shade, width: 0 } },
+      { stroke: "transparent", points: { show: false } },
+      { stroke: "transparent", points: { show: false } },
+      { stroke: action ? colour("quiet") : "transparent", width: 1.5, points: { show: false } },
+      { stroke: shade, width: 2, points: { show: true, size: 5, fill: shade, width: 0 } },
     ],
     bands: [{ series: [2, 1], fill: faint(shade, 0.18) }],
     axes: { values: (_, splits) => splits.map(tick) },
-    read: (k) => (drawn[k].n ? `${inWords(drawn[k])}, ${counted(drawn[k].n, "reward")}` : "too few rewards"),
+    read: (k) => (drawn[k].n ? `${inWords(drawn[k])}, ${counted(drawn[k].n, "outcome")}` : "too few outcomes"),
   });
 }
 
-const column = (drawn, key) => drawn.map((point) => point[key]);
+/** A line goes on over bins with too few outcomes (undefined) and breaks where there was no traffic at all (null). */
+export const column = ({ all }, drawn, key) => drawn.map((point, k) => point[key] ?? (all.lots[k][0] || all.decisions[k] ? undefined : null));
 
-function asTable({ bins, ranked, variance }) {
+function asTable({ bins, ranked, spread }) {
   const columns = [["Time"], ["All decisions", true], ...ranked.map((action) => [action.name, true])];
   const rows = bins.times.map((time, k) => [
     atTime(time - bins.step / 2, bins.step),
-    ...[bins.all, ...ranked].map((each) => inWords(summary(each.lots[k], variance))),
+    ...[bins.all, ...ranked].map((each) => inWords(summary(each.lots[k], spread))),
   ]);
   return table("Mean reward by action over time, with 95 % intervals", columns, rows.reverse());
 }

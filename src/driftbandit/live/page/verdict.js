@@ -1,8 +1,9 @@
 // The question, answered in plain sentences: only what the numbers say.
 
-import { between, gain, summary, varianceOf } from "./pool.js";
+import { between, gain, spreadOf, summary } from "./pool.js";
 import { count, counted, inWords, lasting, list, number, percent } from "./words.js";
 
+export const SHORTER = "For the time being a shorter memory is in use, which has predicted better lately; the longer one is kept.";
 export const LATELY = { "30m": 600, "7d": 86400 }; // seconds: what "lately" means in the span that is shown
 
 /** The kind of answer, the answer, and what else there is to say. */
@@ -26,8 +27,8 @@ function windowOf(live, history) {
   const from = history.times.findIndex((time) => time >= live.now - length);
   const before = history.times.findIndex((time) => time >= live.now - 2 * length);
   const name = latelyName(live, history);
-  const variance = varianceOf(history);
-  const told = (series, first, last) => summary(between(series, first, last), variance);
+  const spread = spreadOf(history);
+  const told = (series, first, last) => summary(between(series, first, last), spread);
   return { from, before, end, name, told, rewards: told(history, from, end), earlier: told(history, before, from) };
 }
 
@@ -62,10 +63,10 @@ function against(gained, when) {
 
 function earned({ rewards, earlier, name }) {
   if (!rewards.n) return null;
-  const now = `${capital(name)} the mean reward was ${inWords(rewards)}, of ${counted(rewards.n, "reward")}`;
+  const now = `${capital(name)} the mean reward was ${inWords(rewards)}, over ${counted(rewards.n, "outcome")}`;
   if (!earlier.n) return `${now}.`;
   const change = rewards.mean - earlier.mean;
-  const half = Math.hypot((rewards.high - rewards.low) / 2, (earlier.high - earlier.low) / 2);
+  const half = Math.hypot(reach(rewards), reach(earlier));
   const size = earlier.mean > 0 ? ` by ${percent(Math.abs(change) / earlier.mean)}` : "";
   if (Math.abs(change) <= half) return `${now}; no clear change from the time as long before.`;
   return `${now}; that is ${change > 0 ? "up" : "down"}${size} on the time as long before.`;
@@ -92,10 +93,18 @@ function remembers(live, history) {
   const { memory, round } = live.experiment;
   if (memory === null) return null;
   const last = history.restarts.filter((restart) => restart.at !== null).at(-1);
-  const held = `It goes by the last ${counted(Math.round(memory), "reward")}, of ${counted(round, "round")}`;
-  if (!history.restarts.length) return `${held}; so far it had no reason to begin anew.`;
+  const held = `It learns from the last ${counted(Math.round(memory), "outcome")} (of ${counted(round, "round")})`;
+  const shorter = shortened(live, history) ? ` ${SHORTER}` : "";
+  if (!history.restarts.length) return shorter ? `${held}.${shorter}` : `${held}; so far it has not had to start over.`;
   const when = last && history.width < 60 ? ` ${lasting(live.now - last.at)} ago` : ""; // wide buckets do not tell
-  return `${held}; it found older ones outdated and began anew${when}, at round ${number(history.restarts.at(-1).round)}.`;
+  return `${held}; it found older ones outdated and started over${when}, at round ${number(history.restarts.at(-1).round)}.${shorter}`;
+}
+
+/** Whether it remembered much more since its last restart: the longer memory is under suspicion, and was not given up. */
+export function shortened(live, history) {
+  const last = history.restarts.at(-1);
+  const since = history.memory.filter((_, k) => !last || history.times[k] > last.at);
+  return live.experiment.memory < 0.7 * Math.max(0, ...since);
 }
 
 function trouble(live, lately) {
@@ -107,5 +116,6 @@ function trouble(live, lately) {
   return troubles.length ? `Look into it: ${list(troubles)}.` : null;
 }
 
+const reach = ({ mean, low, high }) => Math.max(mean - low, high - mean);
 const quoted = (name) => `“${name}”`;
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -5,7 +5,7 @@ import { byId, make, say } from "./dom.js";
 import * as features from "./features.js";
 import * as memory from "./memory.js";
 import * as pace from "./pace.js";
-import { between, binned, summary, varianceOf, widthOf } from "./pool.js";
+import { between, binned, spreadOf, summary, widthOf } from "./pool.js";
 import * as rewards from "./rewards.js";
 import * as traffic from "./traffic.js";
 import { LATELY, latelyName, verdict } from "./verdict.js";
@@ -37,8 +37,8 @@ export function renderHistory(live, history) {
 function viewOf(live, history) {
   const bins = binned(history, widthOf(history), live.now);
   const from = history.times.findIndex((time) => time >= live.now - LATELY[history.span]);
-  const variance = varianceOf(history);
-  const lately = (series) => summary(between(series, from, history.times.length), variance);
+  const spread = spreadOf(history);
+  const lately = (series) => summary(between(series, from, history.times.length), spread);
   const decided = (series) => series.decisions.slice(from).reduce((sum, n) => sum + n, 0);
   const total = decided(history) || 1;
   const actions = bins.actions.map((action, place) => {
@@ -50,7 +50,7 @@ function viewOf(live, history) {
     live,
     history,
     bins,
-    variance,
+    spread,
     ranked: actions.filter((action) => action.all > 0).toSorted((one, other) => other.all - one.all),
     lately: lately(history),
     latelyName: latelyName(live, history),
@@ -73,10 +73,10 @@ function tiles({ live, lately, latelyName }) {
   const range = lately.mean === null ? latelyName : `${number(lately.low)} to ${number(lately.high)}`;
   const each = [
     ["Decisions", number(rates.decisions), "per second"],
-    ["Rewards", number(rates.rewards), "learnt per second"],
+    ["Outcomes", number(rates.rewards), "learnt per second"],
     ["Mean reward", number(lately.mean), range],
     ["Waiting", count(experiment.waiting), "for their reward"],
-    ["Memory", experiment.memory === null ? "–" : count(Math.round(experiment.memory)), "rewards"],
+    ["Memory", experiment.memory === null ? "–" : count(Math.round(experiment.memory)), "outcomes"],
     ["Rounds", count(experiment.round), "in all"],
   ];
   const list = byId("tiles");

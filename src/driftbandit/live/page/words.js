@@ -55,7 +55,7 @@ function inUnits(seconds) {
   for (const [unit, length] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
     if (seconds >= 1.5 * length || (seconds >= length && length > 60)) return counted(Math.round(seconds / length), unit);
   }
-  if (seconds >= 10) return counted(Math.round(seconds), "second");
+  if (seconds >= 10) return `${Math.round(seconds)} s`;
   return seconds >= 0.995 ? `${three.format(seconds)} s` : `${three.format(1000 * seconds)} ms`;
 }
 
