@@ -98,11 +98,11 @@ async def entertain(host: "Host") -> None:
 
 
 def skip_a_long_compilation() -> None:
-    """Turn the compiler off: its first run takes a minute or two, the demo is fast enough without, and numbers are the same."""
+    """Turn the compiler off: its first run takes one to three minutes, the demo is fast enough without, and numbers are the same."""
     from driftbandit.core.compile import COMPILED
 
     if COMPILED:  # whatever is in the cache: it may be of a model without blocks
-        print("driftbandit: the demo runs without the compiler, whose first run would take a minute or two", flush=True)
+        print("driftbandit: the demo runs without the compiler, whose first run would take one to three minutes", flush=True)
         os.environ["NUMBA_DISABLE_JIT"] = "1"
         os.execv(sys.executable, [sys.executable, "-m", "driftbandit.cli", *sys.argv[1:]])
 

@@ -87,7 +87,7 @@ def run_log(console: "Console", study: "LogStudy", folder: Path, chosen: argpars
     from driftbandit.replay.files import write
 
     with progress_bar(console) as bar:
-        task = bar.add_task("playing (a first run compiles for a minute or two)", total=study.rounds)
+        task = bar.add_task("playing (a first run compiles for one to three minutes)", total=study.rounds)
         study.run(
             folder, engine=chosen.engine, workers=chosen.workers, address=chosen.address,
             progress=lambda rounds: bar.advance(task, rounds),

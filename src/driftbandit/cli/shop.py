@@ -49,7 +49,7 @@ def shop(chosen: argparse.Namespace) -> None:
         console.print(missing, soft_wrap=True)
     plan = Plan(playing, list(dict.fromkeys(getattr(chosen, "seeds", (1, 2)))), chosen.decisions, chosen.late)
     with progress_bar(console) as bar:
-        task = bar.add_task("playing (a first run compiles for a minute or two)", total=plan.total)
+        task = bar.add_task("playing (a first run compiles for one to three minutes)", total=plan.total)
         takings = plan.run(lambda decisions: bar.advance(task, decisions))
     print_grid(console, grid(plan, takings))
     with console.status("drawing"):

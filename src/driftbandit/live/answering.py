@@ -24,7 +24,10 @@ class Answering(Writing):
         return previewed(self._experiment(name), ask)
 
     def explain(self, name: str, id: str) -> Explanation:
-        """What the policy thinks now of what was on offer when this was decided."""
+        """What the policy thinks now of what was on offer then.
+
+        Of named actions: of those on offer now that were not excluded then.
+        """
         entry = self.entry(name, id)
         self.commits.through(entry.last)
         return self.explained(name, entry, self.record_of(entry))
