@@ -98,7 +98,7 @@ async def entertain(host: "Host") -> None:
 
 
 def skip_a_long_compilation() -> None:
-    """Turn the compiler off: its first run takes one to three minutes, the demo is fast enough without, and numbers are the same."""
+    """Turn the compiler off: its first run takes minutes, the demo is fast enough without, and numbers are the same."""
     from driftbandit.core.compile import COMPILED
 
     if COMPILED:  # whatever is in the cache: it may be of a model without blocks
