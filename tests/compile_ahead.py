@@ -19,6 +19,7 @@ def in_blocks() -> None:
 
 
 if __name__ == "__main__":
+    print("compiling AdaptiveUCB ahead of the tests: about two minutes", flush=True)
     with ProcessPoolExecutor(2) as pool:
         for done in [pool.submit(whole), pool.submit(in_blocks)]:
             done.result()
