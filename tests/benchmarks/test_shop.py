@@ -69,4 +69,4 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "StaticUCB" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         shop.main(["--players", "Nobody"])
-    assert "must begin a name of AdaptiveUCB" in capsys.readouterr().err
+    assert "--players must be the beginning of one of AdaptiveUCB" in capsys.readouterr().err
