@@ -61,10 +61,10 @@ def test_hindsight_chooses_after_the_fact_and_the_verdict_follows() -> None:
 @pytest.mark.compiled
 def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "shop.md"
-    players = ["StaticUCB", "DiscountedTS, memory 3,000"]
+    players = ["StaticUCB", "AdaptiveUCB"]
     shop.main(["--players", *players, "--seeds", "1", "2", "--decisions", "300", "--out", str(out)])
     names = [line.split("|")[1].strip() for line in out.read_text().splitlines() if line.startswith("| ")][2:]
-    assert len(names) == 5 + 3
+    assert len(names) == 5 + 1
     assert "StaticUCB, width 0.1" in names
     assert "StaticUCB" in capsys.readouterr().out
     with pytest.raises(SystemExit):

@@ -37,6 +37,7 @@ from driftbandit import (
 
 T = rounds(3000, 150)
 ARMS: dict[str, Any] = {"fixed": UnitArms(6), "fresh": UnitArms(6, fresh=True), "ball": Ball(0.8)}
+EACH_KIND = [pytest.param(arms, marks=LONG) if arms == "ball" else arms for arms in ARMS]
 
 
 class FromOutside:
@@ -57,7 +58,7 @@ def world_of(arms: str, delay: int) -> World:
 
 
 @pytest.mark.parametrize("delay", [0, 37])
-@pytest.mark.parametrize("arms", [pytest.param(arms, marks=LONG) if arms == "ball" else arms for arms in ARMS])
+@pytest.mark.parametrize("arms", EACH_KIND)
 def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> None:
     world = world_of(arms, delay)
     policies = every_policy(3, scale=rounds(200, 30), fixed=arms == "fixed")
@@ -75,7 +76,7 @@ def test_blocks_threads_and_loops_give_the_same_bits(arms: str, delay: int) -> N
     ("law", "delay"),
     [
         (Clicks(), UniformDelay(9)),
-        pytest.param(Counts(zeros=0.4), FixedDelay(0), marks=LONG),
+        (Counts(zeros=0.4), FixedDelay(0)),
         (Clicks(), Timeout(37, UniformDelay(9))),
     ],
     ids=["clicks", "counts", "timeout"],
@@ -142,10 +143,10 @@ def test_regret_is_that_of_the_means_as_they_are_cut() -> None:
     assert play(RestartUCB(2, period=5), cut).regret.max() == 0.0
 
 
-def test_regret_is_never_negative_and_never_falls() -> None:
-    for arms in ARMS:
-        result = play(every_policy(3, fixed=arms == "fixed"), world_of(arms, 0), replicates=2, checkpoints=T)
-        assert np.diff(result.regret, axis=2, prepend=0.0).min() >= -1e-12
+@pytest.mark.parametrize("arms", EACH_KIND)
+def test_regret_is_never_negative_and_never_falls(arms: str) -> None:
+    result = play(every_policy(3, fixed=arms == "fixed"), world_of(arms, 0), replicates=2, checkpoints=T)
+    assert np.diff(result.regret, axis=2, prepend=0.0).min() >= -1e-12
 
 
 def test_the_best_arm_has_no_regret_at_all() -> None:

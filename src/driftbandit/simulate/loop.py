@@ -42,7 +42,7 @@ def play_block(
         regret[i] = total[0]
         for k in range(block.upto[i], block.upto[i + 1]):
             s = block.arrivals[k]
-            if is_told(block.telling, k, rewards_out[s & mask]):
+            if is_told(block.zero, k, rewards_out[s & mask]):
                 learn(state, s, arms_out[s & mask], rewards_out[s & mask])
 
 
@@ -101,7 +101,7 @@ class PythonRun:
             regret[i] = self.total
             for k in range(block.upto[i], block.upto[i + 1]):
                 s = int(block.arrivals[k])
-                if s in self.waiting and is_told(block.telling, k, self.waiting[s][1]):
+                if s in self.waiting and is_told(block.zero, k, self.waiting[s][1]):
                     self.player.update(*self.waiting.pop(s))
         return regret
 

@@ -3,13 +3,12 @@
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from driftbandit.core import validate
-from driftbandit.core.compile import Verb
+from driftbandit.core.compile import kernel
 from driftbandit.core.random import Chance, page_sizes, pages_of
 from driftbandit.core.types import Ints
 from driftbandit.worlds.part import Part
@@ -127,30 +126,14 @@ class DelayArray(Delay):
         return pages_of("values", self.values, horizon)
 
 
-class Always(NamedTuple):
-    """Every arrival is told, whatever its reward."""
+@kernel
+def is_told(zero: Ints, k: int, reward: float) -> bool:
+    """Whether the k-th arrival is where this reward is told.
 
-
-class IfOfKind(NamedTuple):
-    """Each round is listed twice among the arrivals: where it is told if its reward is 0, and where if it is not."""
-
-    zero: Ints  # 1 or 0 for each arrival
-
-
-@Verb
-def is_told(telling: Any, k: int, reward: float) -> bool:
-    """Whether the k-th arrival is where this reward is told."""
-    raise NotImplementedError
-
-
-@is_told.of(Always)
-def _always(telling: Always, k: int, reward: float) -> bool:
-    return True
-
-
-@is_told.of(IfOfKind)
-def _if_of_kind(telling: IfOfKind, k: int, reward: float) -> bool:
-    return (reward == 0.0) == bool(telling.zero[k])
+    Where ``zero`` is empty, every arrival is told. Else each round is listed twice among the arrivals: ``zero`` is 1 where it is
+    told if its reward is 0, and 0 where it is told if not.
+    """
+    return len(zero) == 0 or (reward == 0.0) == bool(zero[k])
 
 
 class Schedule:
@@ -159,8 +142,8 @@ class Schedule:
     def __init__(self) -> None:
         self._entries = self._due = np.empty(0, np.int64)
 
-    def arrivals(self, start: int, delays: Ints) -> tuple[Ints, Ints, Always | IfOfKind]:
-        """The rounds told in this block, where in that list each round's own begin and end, and on what condition."""
+    def arrivals(self, start: int, delays: Ints) -> tuple[Ints, Ints, Ints]:
+        """The rounds told in this block, where in that list each round's own begin and end, and ``zero`` of ``is_told``."""
         stop, kinds = start + len(delays), delays[0].size
         entries = np.concatenate([self._entries, np.arange(start * kinds, stop * kinds)])
         due = np.concatenate([self._due, np.arange(start * kinds, stop * kinds) // kinds + delays.ravel()])
@@ -169,4 +152,4 @@ class Schedule:
         order = np.argsort(due[now], kind="stable")
         upto = np.searchsorted(due[now][order], np.arange(start, stop + 1))
         told = entries[now][order]
-        return told // kinds, upto, Always() if kinds == 1 else IfOfKind(told % kinds)
+        return told // kinds, upto, told % kinds if kinds > 1 else told[:0]

@@ -13,14 +13,14 @@ from driftbandit.core import validate
 from driftbandit.core.random import Chance, page_sizes, pages_of
 from driftbandit.core.types import Floats
 from driftbandit.worlds.part import Part
-from driftbandit.worlds.reward import Added, Clicked, Counted
+from driftbandit.worlds.reward import Form, added, clicked, counted
 
 
 class Noise(Part):
     @property
-    def form(self) -> Added | Clicked | Counted:
+    def form(self) -> Form:
         """How a reward is computed from its mean and the round's random number."""
-        return Added()
+        return added()
 
     @abstractmethod
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
@@ -120,7 +120,7 @@ class Luck(Noise):
 
     @property
     @abstractmethod
-    def form(self) -> Clicked | Counted: ...
+    def form(self) -> Form: ...
 
     def deal(self, horizon: int, chance: Chance) -> Iterator[Floats]:
         for page, size in enumerate(page_sizes(horizon)):
@@ -134,8 +134,8 @@ class Clicks(Luck):
     scale: ClassVar[float] = 0.5
 
     @property
-    def form(self) -> Clicked:
-        return Clicked()
+    def form(self) -> Form:
+        return clicked()
 
 
 @dataclass(frozen=True)
@@ -159,5 +159,5 @@ class Counts(Luck):
         return math.sqrt(self.typical + self.typical**2 * self.zeros / (1.0 - self.zeros))
 
     @property
-    def form(self) -> Counted:
-        return Counted(self.zeros)
+    def form(self) -> Form:
+        return counted(self.zeros)

@@ -1,66 +1,51 @@
 """How a reward is drawn from its mean: by added noise, or by a law that one uniform number per round decides."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from driftbandit.core.compile import Verb, kernel
+from driftbandit.core.compile import kernel
 
 MOST = 1e6  # greater means of counts are clipped: inverting their law would take too long
+ADDED, CLICKED, COUNTED = range(3)
 
 
-class Added(NamedTuple):
+class Form(NamedTuple):
+    """What becomes of a mean: data rather than a type, so that one compiled loop plays them all."""
+
+    kind: int
+    least: float = -math.inf  # of the means that it can have
+    most: float = math.inf
+    zeros: float = 0.0  # the fraction of rounds in which a count is 0 whatever its mean
+
+
+def added() -> Form:
     """The mean plus the round's noise."""
+    return Form(ADDED)
 
 
-class Clicked(NamedTuple):
+def clicked() -> Form:
     """1 with the mean as its probability, else 0."""
+    return Form(CLICKED, 0.0, 1.0)
 
 
-class Counted(NamedTuple):
+def counted(zeros: float) -> Form:
     """A Poisson count, but 0 in a fraction ``zeros`` of the rounds."""
+    return Form(COUNTED, 0.0, MOST * (1.0 - zeros), zeros)
 
-    zeros: float
 
-
-@Verb
-def mean_reward(form: Any, expected: float) -> float:
+@kernel
+def mean_reward(form: Form, expected: float) -> float:
     """⟨x, θ⟩, clipped to the means that this form of reward can have."""
-    raise NotImplementedError
+    return min(max(expected, form.least), form.most)
 
 
-@Verb
-def draw_reward(form: Any, mean: float, luck: float) -> float:
+@kernel
+def draw_reward(form: Form, mean: float, luck: float) -> float:
     """A reward with this mean, given the round's noise or its number uniform on [0, 1): the same for every policy."""
-    raise NotImplementedError
-
-
-@mean_reward.of(Added)
-def _any(form: Added, expected: float) -> float:
-    return expected
-
-
-@draw_reward.of(Added)
-def _add(form: Added, mean: float, luck: float) -> float:
-    return mean + luck
-
-
-@mean_reward.of(Clicked)
-def _share(form: Clicked, expected: float) -> float:
-    return min(max(expected, 0.0), 1.0)
-
-
-@draw_reward.of(Clicked)
-def _click(form: Clicked, mean: float, luck: float) -> float:
-    return 1.0 if luck < mean else 0.0
-
-
-@mean_reward.of(Counted)
-def _not_negative(form: Counted, expected: float) -> float:
-    return min(max(expected, 0.0), MOST * (1.0 - form.zeros))
-
-
-@draw_reward.of(Counted)
-def _count(form: Counted, mean: float, luck: float) -> float:
+    if form.kind == ADDED:
+        return mean + luck
+    if form.kind == CLICKED:
+        return 1.0 if luck < mean else 0.0
     if luck < form.zeros:
         return 0.0
     left = 1.0 - form.zeros

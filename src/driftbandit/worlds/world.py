@@ -15,10 +15,10 @@ from driftbandit.core.compile import kernel
 from driftbandit.core.random import PAGE, Chance, Seed, generator, page_sizes, regroup
 from driftbandit.core.types import Floats, Ints
 from driftbandit.worlds.arm_sources import ArmSource, DisjointArms, UnitArms
-from driftbandit.worlds.delay import Always, Delay, FixedDelay, IfOfKind, Schedule
+from driftbandit.worlds.delay import Delay, FixedDelay, Schedule
 from driftbandit.worlds.drift import Drift
 from driftbandit.worlds.noise import Noise
-from driftbandit.worlds.reward import Added, Clicked, Counted, mean_reward
+from driftbandit.worlds.reward import Form, mean_reward
 
 PATH, ARMS, NOISE, DELAY = range(4)  # streams of chance
 
@@ -33,12 +33,12 @@ class Block(NamedTuple):
     best: Floats  # (B,): the greatest mean reward
     arrivals: Ints  # the rounds whose rewards are told in this block …
     upto: Ints  # (B + 1,): … those of the block's round i are arrivals[upto[i]:upto[i + 1]] …
-    telling: Always | IfOfKind  # … as far as they are of the kind that is told then
-    form: Added | Clicked | Counted  # how a reward is drawn from its mean
+    zero: Ints  # … and on what condition: see is_told
+    form: Form  # how a reward is drawn from its mean
 
 
 @kernel
-def fill_best(form: Added | Clicked | Counted, arms: Kept | Dealt | Convex, theta: Floats, out: Floats) -> None:
+def fill_best(form: Form, arms: Kept | Dealt | Convex, theta: Floats, out: Floats) -> None:
     best_value(arms, theta, out)
     for t in range(len(out)):
         out[t] = mean_reward(form, out[t])
