@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install test lint tests docs soak coverage reproduce bench bench-live peers shop clean
+.PHONY: install test lint ahead tests docs soak coverage reproduce bench bench-live peers shop clean
 
 install: .venv/installed
 
@@ -10,7 +10,10 @@ install: .venv/installed
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
-test: lint tests docs
+# Style, types and imports need one core, so that some of the compiling can go on beside them.
+test: install
+	$(MAKE) --jobs 2 lint ahead
+	$(MAKE) tests docs
 
 lint: install
 	$(BIN)/ruff check .
@@ -18,10 +21,12 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+ahead: install
+	$(BIN)/python tests/compile_ahead.py
+
 # Once as compiled, once as plain Python with a shorter horizon. Two test processes share the cores, so BLAS gets one each.
 tests: export OPENBLAS_NUM_THREADS = 1
-tests: install
-	$(BIN)/python tests/compile_ahead.py
+tests: install ahead
 	$(BIN)/pytest -n 2 -m 'not plain'
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m 'not compiled'
 

@@ -4,13 +4,15 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from driftbandit import AdaptiveUCB, FixedArms
+from driftbandit import AdaptiveUCB, Constant, FixedArms, Gaussian, UnitArms, World, play
 
 
 def whole() -> None:
     policy, arms = AdaptiveUCB(2), 0.5 * np.eye(2)
     for offered in (arms, FixedArms(arms)):
         policy.update(policy.select(offered), 0.0)
+    for fresh in (False, True):
+        play(AdaptiveUCB(2), World(Constant(2), Gaussian(0.1), 1, UnitArms(2, fresh=fresh)))
 
 
 def in_blocks() -> None:

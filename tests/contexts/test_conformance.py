@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from common import KINDS, every_policy
+from common import KINDS, LONG, every_policy
 from driftbandit import DetectionAugmentedUCB, Policy, StaticUCB
 from driftbandit.checks import CheckFailed, check_chooser
 from driftbandit.checks.hired import CHOOSER_CHECKS
@@ -27,7 +27,12 @@ def test_conformance_of_a_chooser(kind: str) -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    "kind", [name for name, policy in every_policy(2).items() if policy.in_blocks and "intercept" not in name]
+    "kind",
+    [
+        pytest.param(name, marks=LONG) if name.endswith("weight") else name
+        for name, policy in every_policy(2).items()
+        if policy.in_blocks and "intercept" not in name
+    ],
 )
 def test_conformance_of_a_chooser_in_blocks(kind: str) -> None:
     """Of a class, which says whether it plays blocks; the same class on arms made by hand has none."""

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import forgetful
-from common import rounds
+from common import LONG, rounds
 from driftbandit import Gaussian, Gradual, SettingsError, Study, World, play
 from driftbandit.checks import check_policy
 from driftbandit.checks.policy import CHECKS
@@ -76,11 +76,11 @@ def test_processes_import_it_by_themselves(file: Path) -> None:
     assert Study.from_file(file).run(engine="processes", workers=2).table().equals(expected)
 
 
+@LONG
 @pytest.mark.compiled
-@pytest.mark.parametrize("engine", ["dask"])
-def test_clusters_import_it_by_themselves(file: Path, engine: str) -> None:
+def test_clusters_import_it_by_themselves(file: Path) -> None:
     expected = Study.from_file(file).run().table()
-    assert Study.from_file(file).run(engine=engine, workers=2).table().equals(expected)
+    assert Study.from_file(file).run(engine="dask", workers=2).table().equals(expected)
 
 
 def test_it_plays_is_checked_and_wears_its_pen() -> None:

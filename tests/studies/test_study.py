@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from common import cells_in, rounds
+from common import SOAK, cells_in, rounds
 from driftbandit import SettingsError, StaticUCB, Study, play
 from driftbandit.cli import main
 from driftbandit.cli.screen import run_studies
@@ -310,7 +310,7 @@ def test_a_study_that_has_not_run_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiled
-def test_killed_ten_times_the_table_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
+def test_killed_again_and_again_the_table_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(
         'name = "killed"\nhorizon = 400_000\nreplicates = 40\ncheckpoints = 5\n'
@@ -321,7 +321,7 @@ def test_killed_ten_times_the_table_is_that_of_an_uninterrupted_run(tmp_path: Pa
     chance = random.Random(0)
     ledger = tmp_path / "killed" / "cells.sqlite"
     progress = []
-    for _ in range(10):
+    for _ in range(10 if SOAK else 5):
         before, early = cells_in(ledger), chance.random() < 0.2
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not early and cells_in(ledger) == before and process.poll() is None:

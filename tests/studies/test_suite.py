@@ -20,7 +20,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from common import rounds
+from common import LONG, rounds
 from driftbandit import (
     BaseRate,
     GeometricDelay,
@@ -362,6 +362,7 @@ def test_what_a_policy_is_told_of_a_shop() -> None:
             make_world("w", {**table, **wrong}, 0)
 
 
+@LONG
 @pytest.mark.compiled
 def test_killed_and_run_again_the_table_is_the_same(file: Path, tmp_path: Path) -> None:
     file.write_text(FILE.replace(f"horizon = {T}", "horizon = 300_000"))

@@ -130,8 +130,8 @@ class DelayArray(Delay):
 def is_told(zero: Ints, k: int, reward: float) -> bool:
     """Whether the k-th arrival is where this reward is told.
 
-    Where ``zero`` is empty, every arrival is told. Else each round is listed twice among the arrivals: ``zero`` is 1 where it is
-    told if its reward is 0, and 0 where it is told if not.
+    Where ``zero`` is empty, every arrival is told. Else each round is listed twice among the arrivals: ``zero`` is 1 where it
+    is told if its reward is 0, and 0 where it is told if not.
     """
     return len(zero) == 0 or (reward == 0.0) == bool(zero[k])
 
