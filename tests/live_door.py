@@ -125,7 +125,9 @@ class Process:
         )
         assert self.process.stdout is not None
         self.said = [self.process.stdout.readline()]
-        self.url = self.said[0].rpartition("; ")[2].partition("/readyz")[0]
+        while self.said[-1] and "/readyz" not in self.said[-1]:  # the demo may say first that it runs without the compiler
+            self.said.append(self.process.stdout.readline())
+        self.url = self.said[-1].rpartition("; ")[2].partition("/readyz")[0]
         assert self.url.startswith("http://"), self.said
 
     def ready(self) -> "Process":
