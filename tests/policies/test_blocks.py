@@ -167,9 +167,12 @@ def test_a_window_in_blocks_stays_exact_with_a_small_ridge(ridge: float, window:
 
 @SHARED
 @pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
-@pytest.mark.parametrize("settings", [{}, {"width": "theory"}])
-def test_evidence_is_that_of_the_dense_encoding(kind: Any, settings: dict[str, Any], shared: int) -> None:
+@pytest.mark.parametrize("settings", [{"width": 1.0}, {"width": "theory"}])
+def test_evidence_is_that_of_the_dense_encoding(
+    kind: Any, settings: dict[str, Any], shared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Up to a restart: from there on the archive is asked, which in blocks does not learn by differences of arms."""
+    monkeypatch.setattr(kind, "memories", kind.block_memories)
     one, other = kind(shared + B * W, blocks=B, shared=shared, **settings), kind(shared + B * W, **settings)
     assert side_by_side(one, other, dense, until_restart=True) == 0
     assert one.status().restarts == other.status().restarts != []
@@ -187,7 +190,7 @@ def test_many_blocks_choose_as_one_block_of_all_features(kind: Any, shared: int)
     """Restarts, probes and the archive included."""
     dim = shared + B * W
     one, other = kind(dim, blocks=B, shared=shared), kind(dim, blocks=B, shared=shared)
-    bank = new_block_bank(1, dim, 0, kind.memories, None)
+    bank = new_block_bank(1, dim, 0, kind.block_memories, None)
     archive = new_archive(new_estimate(2 * dim, 2, 0, 1.0))  # of two blocks, the second of which is never met
     other.state = other.state._replace(ridge=played_of(bank), bank=bank, archive=archive, lateness=new_lateness(1 + dim))
     other._entries = 1 + dim

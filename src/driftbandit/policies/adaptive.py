@@ -13,11 +13,11 @@ from driftbandit.policies._evidence.state import DOUBT, Rule
 class AdaptiveUCB(EvidencePolicy):
     """Forget as much as the rewards justify, told nothing but the number of features.
 
-    A bank of estimators, with memories of 4, 10, 25, … rewards and one that is unlimited, learns from every reward. The
-    longest memory that no shorter one contradicts is played; one that is refuted is rebuilt from what came since. An archive
-    that never forgets is asked too, and decides where forgetting does not pay. Rewards may follow any law (clicks at 1 %,
-    heavy tails, counts) and arrive late: they count in the order of arrival, except those decided before a restart, which
-    are dropped, and those whose delay gives them away, which wait until those decided with them have arrived.
+    A bank of estimators, with memories of 4, 10, 25, … rewards (in blocks 10, 40, 160, …) and one that is unlimited, learns
+    from every reward. The longest memory that no shorter one contradicts is played; one that is refuted is rebuilt from what
+    came since. An archive that never forgets is asked too, and decides where forgetting does not pay. Rewards may follow any
+    law (clicks at 1 %, heavy tails, counts) and arrive late: they count in the order of arrival, except those decided before
+    a restart, which are dropped, and those whose delay gives them away, which wait until those decided with them have arrived.
 
     >>> from driftbandit import AdaptiveUCB
     >>> policy = AdaptiveUCB(2)
@@ -27,7 +27,8 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    Caveat: κ = 1.4 standard deviations, growing in calm, is calibrated, not a confidence radius; there is no regret bound.
+    Caveat: κ = 1.4 standard deviations (1 in blocks), growing in calm, is calibrated, not a confidence radius; there is no
+    regret bound.
 
     Its own parameters:
         doubt: evidence, in nats, that keeps a memory from being played.
@@ -36,6 +37,7 @@ class AdaptiveUCB(EvidencePolicy):
     doubt: float = DOUBT
 
     memories: ClassVar[Sequence[int]] = [4, 10, 25, 63, 157, 391, 977, 2442]
+    block_memories: ClassVar[Sequence[int]] = [10, 40, 160, 640, 2560, 10240, 40960]
     pen = 6
 
     def _rule(self) -> Rule:

@@ -22,6 +22,7 @@ class DetectUCB(EvidencePolicy):
     probe: float = 0.1
 
     memories: ClassVar[Sequence[int]] = [4, 32, 256]
+    block_memories: ClassVar[Sequence[int]] = memories
     pen = 7
 
     def _rule(self) -> Rule:
