@@ -255,7 +255,7 @@ def test_arms_that_fit_no_block_are_refused(arms: Any, message: str) -> None:
 def test_a_state_that_plays_an_estimator_it_has_not_is_refused() -> None:
     policy = AdaptiveUCB(B * W, blocks=B)
     policy.state.ridge.which[0] = 99
-    with pytest.raises(ValueError, match="the numbers of estimators that are played must lie between 0 and 8, got 99"):
+    with pytest.raises(ValueError, match="the numbers of estimators that are played must lie between 0 and 7, got 99"):
         policy._check_state()
 
 
