@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -123,7 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scores = play_all(names, options.seeds, options.decisions, options.late, options.workers)
     print_scores(Console(), scores, remarks)
     if "out" in options:
-        options.out.write_text(page(scores, remarks, options.seeds, options.decisions, options.late))
+        chosen = (
+            shlex.join(["python", "benchmarks/shop.py", "--players", *options.players]) if "players" in options else "make shop"
+        )
+        options.out.write_text(page(scores, remarks, options.seeds, options.decisions, options.late, chosen))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,9 @@ def verdicts(scores: Scores) -> list[str]:
     return lines
 
 
-def page(scores: Scores, remarks: Sequence[str], seeds: Sequence[int], decisions: int, late: bool) -> str:
+def page(
+    scores: Scores, remarks: Sequence[str], seeds: Sequence[int], decisions: int, late: bool, command: str = "make shop"
+) -> str:
     """The table and what it was measured on, as Markdown."""
     lines = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *ranked(scores)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -70,7 +72,7 @@ def page(scores: Scores, remarks: Sequence[str], seeds: Sequence[int], decisions
     columns = len(Shop.context.columns)
     return f"""# A shop
 
-Written by `make shop`: {decisions:,} decisions each in the shops of seeds {", ".join(map(str, seeds))}.
+Written by `{command}`: {decisions:,} decisions each in the shops of seeds {", ".join(map(str, seeds))}.
 
 {chr(10).join(f"- {line}" for line in [*verdicts(scores), *remarks])}
 
