@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from common import rounds
-from driftbandit import AdaptiveUCB, DiscountedTS, Policy, RestartUCB, StaticUCB, WindowUCB
+from driftbandit import AdaptiveUCB, DiscountedTS, Policy, RestartUCB, StaticUCB
 from driftbandit.contexts.actions import ArmLayout
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.contexts.context import Context
@@ -40,8 +40,8 @@ def test_it_decides_as_the_policy_does_on_arms_made_by_hand(model: str, featured
     if model == "shared" and not featured:
         pytest.skip("shared parameters need features")
     actions: Any = FEATURES if featured else list(FEATURES)
-    chooser = Chooser(WindowUCB, actions, VISITOR, model=model, window=50, noise=0.1)
-    twin = WindowUCB(chooser.layout.dim, window=50, noise=0.1)
+    chooser = Chooser(RestartUCB, actions, VISITOR, model=model, period=50, noise=0.1)
+    twin = RestartUCB(chooser.layout.dim, period=50, noise=0.1)
     for n, visitor in enumerate(visitors(rounds(200, 60))):
         z = VISITOR.encode(visitor)
         choice, decision = chooser.select(visitor), twin.select(by_hand(model, list(FEATURES), z, FEATURES if featured else {}))

@@ -27,6 +27,7 @@ from driftbandit.checks.trial import expect, try_all
 from driftbandit.contexts.chooser import Chooser
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.policy import Policy
+from driftbandit.policies._evidence.policy import EvidencePolicy
 
 
 def check_chooser(policy: Callable[..., Policy], **settings: Any) -> list[str]:
@@ -53,12 +54,23 @@ def by_hand(model: str, z: Floats, featured: bool) -> Floats:
     return {"disjoint": own, "shared": shared, "hybrid": np.hstack([shared, own]) * math.sqrt(0.5)}[model]
 
 
+def dense_twin(hire: Hire, chooser: Chooser) -> Policy:
+    """The same policy for arms encoded by hand; where its defaults depend on blocks, with those of the chooser's."""
+    policy, dim = chooser.policy, chooser.layout.dim
+    if policy.blocks == 1 or not isinstance(policy, EvidencePolicy):
+        return hire.policy(dim, **hire.settings)
+    twin = hire.policy(dim, **{**hire.settings, "width": policy.width})
+    twin.memories = policy.block_memories  # type: ignore[attr-defined]
+    twin.state = twin._new_state()
+    return twin
+
+
 @check
 def decides_as_its_policy_does_on_arms_made_by_hand(hire: Hire) -> None:
-    """With every model, the choices are those of the same policy on arms encoded by hand."""
+    """With every model, the choices are those of the same policy, with the same parameters, on arms encoded by hand."""
     for model, featured in (("disjoint", False), ("hybrid", False), ("hybrid", True), ("shared", True)):
         chooser = hire(FEATURES if featured else ACTIONS, model=model)
-        twin = hire.policy(chooser.layout.dim, **hire.settings)
+        twin = dense_twin(hire, chooser)
         for number, visitor in enumerate(visitors(40, seed=1)):
             choice, decision = chooser.select(visitor), twin.select(by_hand(model, VISITOR.encode(visitor), featured))
             same = choice.action == ACTIONS[decision.index or 0]
