@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common import rounds, unit_rows
+from common import LONG, rounds, unit_rows
 from driftbandit import AdaptiveUCB, Policy, StaticUCB
 from driftbandit.core import pruning
 from driftbandit.core.choice import MANY, TIE, appraise, pick
@@ -167,6 +167,7 @@ def test_a_policy_that_prunes_plays_as_its_naive_twin(make: Callable[[], Policy]
         twin.update(t, reward)
 
 
+@LONG
 def test_second_thoughts_are_the_same_with_pruning(monkeypatch: pytest.MonkeyPatch) -> None:
     """AdaptiveUCB compares the archive's choice with its own: both are scored exactly."""
 

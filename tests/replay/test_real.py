@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from common import rounds
+from common import LONG, rounds
 from driftbandit import AdaptiveUCB, Replay, SettingsError, StaticUCB, figures
 from driftbandit.cli import main
 from driftbandit.replay import real
@@ -295,6 +295,7 @@ def made(tables: Mapping[str, Any], dim: int, horizon: int) -> dict[str, Any]:
     return {policy.label: Task("", policy, known, 0, 0).make() for policy in expand("policies", tables)}
 
 
+@LONG
 def test_what_the_best_in_hindsight_is_and_how_far_a_contender_is_from_it(file: Path, tmp_path: Path) -> None:
     suite = replay_suite.load(file)
     table = replay_suite.run(suite, tmp_path / "out")

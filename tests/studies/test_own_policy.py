@@ -71,6 +71,7 @@ def test_a_study_names_a_policy_of_ones_own_like_any_other(file: Path) -> None:
     assert {row[0]: row[3] for row in summaries(study)[0].rows}["habit"] == "–"
 
 
+@LONG
 def test_processes_import_it_by_themselves(file: Path) -> None:
     expected = Study.from_file(file).run().table()
     assert Study.from_file(file).run(engine="processes", workers=2).table().equals(expected)
