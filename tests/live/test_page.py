@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.plain,
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium here: tools/install-chromium installs it where it can"),
 ]
+COMPILING = 300.0  # seconds: an experiment may be the first to need the compiler
 QUIET = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run")
 PARTS = ("tiles", "overall", "rewards", "traffic", "memory", "pace", "waiting", "features", "decisions")
 
@@ -102,7 +103,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @contextlib.contextmanager
 def service(folder: Path) -> Iterator[tuple[str, httpx.Client]]:
     app = new_app(folder)
-    with served(app) as url, httpx.Client(base_url=url) as client:
+    with served(app) as url, httpx.Client(base_url=url, timeout=COMPILING) as client:
         yield url, client
 
 
@@ -236,7 +237,7 @@ def test_screen_readers_are_not_chattered_at(browser: Browser, demo: str) -> Non
 def test_it_comes_back_when_the_server_does(browser: Browser, tmp_path: Path) -> None:
     with Process(tmp_path) as first:
         first.ready()
-        with httpx.Client(base_url=first.url) as client:
+        with httpx.Client(base_url=first.url, timeout=COMPILING) as client:
             client.put(AT, json=EXPERIMENT)
             client.put(f"{AT}/sets/all", json={"arms": ARMS})
             play(client, 5)
