@@ -124,10 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scores = play_all(names, options.seeds, options.decisions, options.late, options.workers)
     print_scores(Console(), scores, remarks)
     if "out" in options:
-        chosen = (
-            shlex.join(["python", "benchmarks/shop.py", "--players", *options.players]) if "players" in options else "make shop"
-        )
-        options.out.write_text(page(scores, remarks, options.seeds, options.decisions, options.late, chosen))
+        only = ["python", "benchmarks/shop.py", "--players", *getattr(options, "players", [])]
+        command = shlex.join(only) if "players" in options else "make shop"
+        options.out.write_text(page(scores, remarks, options.seeds, options.decisions, options.late, command))
 
 
 if __name__ == "__main__":

@@ -59,9 +59,7 @@ def verdicts(scores: Scores) -> list[str]:
     return lines
 
 
-def page(
-    scores: Scores, remarks: Sequence[str], seeds: Sequence[int], decisions: int, late: bool, command: str = "make shop"
-) -> str:
+def page(scores: Scores, remarks: Sequence[str], seeds: Sequence[int], decisions: int, late: bool, command: str) -> str:
     """The table and what it was measured on, as Markdown."""
     lines = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 1)], *ranked(scores)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -76,7 +76,7 @@ def pen(entry: int, theme: Theme) -> Pen:
 
 
 def yardstick(theme: Theme) -> Pen:
-    """For what is drawn beside the policies and is none."""
+    """For reference lines, which are not policies."""
     return Pen(theme.muted, (0, (4, 3)), "")
 
 

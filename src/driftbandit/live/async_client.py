@@ -130,7 +130,7 @@ class AsyncClient(Calls):
         raise ServiceError(None, f"the service at {self.http.base_url} {why}")
 
     async def _try(self, method: str, path: str, content: bytes | None) -> tuple[str, httpx.Response | None]:
-        """The answer, or why there is none yet."""
+        """The response, or the reason why none has come yet."""
         headers = {} if content is None else {"content-type": "application/json"}
         try:
             answer = await self.http.request(method, path, content=content, headers=headers)

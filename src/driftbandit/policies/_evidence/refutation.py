@@ -141,7 +141,7 @@ def bet(bank: Bank, k: int, j: int, noise: float) -> float:
 
 @kernel
 def against(bank: Bank, k: int) -> int:
-    """The estimator with the most evidence against k: k itself if there is none."""
+    """The estimator with the most evidence against k, or k itself if no estimator has any."""
     worst = k
     for j in range(k):
         if bank.evidence[k, j] > bank.evidence[k, worst]:
