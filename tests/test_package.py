@@ -105,11 +105,11 @@ import contextlib
 import io
 import json
 from driftbandit import StaticUCB
-from driftbandit.policies._base.verbs import learn
+from driftbandit.policies._base.entry import take
 
 policy = StaticUCB(2)
 policy.update(policy.select([[1.0, 0.0]]), 0.5)
-hits, misses = (sum(getattr(learn.kernel_for(policy.state).stats, name).values()) for name in ("cache_hits", "cache_misses"))
+hits, misses = (sum(getattr(take.stats, name).values()) for name in ("cache_hits", "cache_misses"))
 print(json.dumps([hits, misses, policy.estimate().radius]))
 """
 

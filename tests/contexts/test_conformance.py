@@ -68,8 +68,8 @@ def deaf(chooser: Chooser, fields: Any = None, *, exclude: Iterable[str] = ()) -
     return select(chooser, fields)
 
 
-def shuffled(chooser: Chooser, offered: tuple[str, ...], context: Any) -> Any:
-    return arms(chooser, offered, context)[::-1].copy()
+def shuffled(chooser: Chooser, offered: tuple[str, ...]) -> Any:
+    return offer_of(chooser, offered[::-1])._replace(names=offered)
 
 
 def forgetful(chooser: Chooser, choice: Any, reward: float) -> None:
@@ -87,7 +87,13 @@ def half_written(chooser: Chooser) -> dict[str, Any]:
     return {**getstate(chooser), "_rewarded": type(chooser._rewarded)()}
 
 
-select, update, arms, encode, getstate = Chooser.select, Chooser.update, Chooser._arms, Context.encode, Chooser.__getstate__
+select, update, offer_of, encode, getstate = (
+    Chooser.select,
+    Chooser.update,
+    Chooser._offer_of,
+    Context.encode,
+    Chooser.__getstate__,
+)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +101,7 @@ select, update, arms, encode, getstate = Chooser.select, Chooser.update, Chooser
     [
         (Chooser, "select", hasty, ["bad_visitors_are_refused", "bad_actions_are_refused"]),
         (Chooser, "select", deaf, ["bad_actions_are_refused", "an_excluded_action_is_never_chosen", "actions_come_and_go"]),
-        (Chooser, "_arms", shuffled, ["decides_as_its_policy_does_on_arms_made_by_hand"]),
+        (Chooser, "_offer_of", shuffled, ["decides_as_its_policy_does_on_arms_made_by_hand"]),
         (Chooser, "update", forgetful, ["bad_rewards_are_refused", "actions_come_and_go"]),
         (Context, "encode", lenient, ["bad_visitors_are_refused"]),
         (Chooser, "__getstate__", half_written, ["goes_on_from_a_file_and_from_a_pickle"]),

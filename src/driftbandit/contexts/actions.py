@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftbandit.core import validate
-from driftbandit.core.compile import bind, kernel
-from driftbandit.core.types import Floats, Ints
+from driftbandit.core.compile import bind
+from driftbandit.core.pinned import Pinned, pin
+from driftbandit.core.spread import Pattern, write_arms
+from driftbandit.core.types import Floats
 
 MODELS = ("disjoint", "shared", "hybrid")
 PLAIN = np.ones(1)  # the features of an action that has none
@@ -117,25 +119,17 @@ class Actions:
 
 
 class Offer(NamedTuple):
-    """Some actions, and a function that makes their arms from a context: a plain array of the right length, not checked."""
+    """Some actions, and what makes their arms from a context: a plain array of the right length, not checked."""
 
     names: tuple[str, ...]
-    arms: Callable[[Floats], Floats]
+    pattern: Pinned
+    blank: Floats
+    write: Callable[..., None]
 
-
-@kernel
-def fill(arms: Floats, context: Floats, features: Floats, first: int, own: Ints, scale: float) -> None:
-    """Write a context into blank arms: times the features, from column ``first`` on, and into each arm's own columns."""
-    width = len(context)
-    for i in range(len(features)):
-        for k in range(features.shape[1]):
-            part, a = arms[i, first + k * width : first + (k + 1) * width], features[i, k]
-            for j in range(width):
-                part[j] = a * (scale * context[j])
-    for i in range(len(own)):
-        part = arms[i, own[i] : own[i] + width]
-        for j in range(width):
-            part[j] = scale * context[j]
+    def arms(self, context: Floats) -> Floats:
+        made = self.blank.copy()
+        self.write(self.pattern.handle, context, made)
+        return made
 
 
 @dataclass(frozen=True)
@@ -170,17 +164,10 @@ class ArmLayout:
         places = np.array([actions.names[name] for name in names])
         features = np.array([actions.features.get(name, PLAIN)[: self.shared] for name in names])
         first, scale = int(in_blocks), HALF if self.model == "hybrid" else 1.0
-        blank = np.zeros((len(names), first + self.shared + self.own if in_blocks else self.dim))
-        blank[:, :first] = places[:, None]
         own = first + self.shared + (0 if in_blocks else self.own) * places[: len(names) if self.own else 0]
-        write = bind(fill, blank, blank[0], features, first, own, scale)
-
-        def arms(context: Floats) -> Floats:
-            made = blank.copy()
-            write(made, context, features, first, own, scale)
-            return made
-
-        return Offer(names, arms)
+        pattern = pin(Pattern(places[: len(names) * first].astype(np.float64), features, own, scale))
+        blank = np.zeros((len(names), first + self.shared + self.own if in_blocks else self.dim))
+        return Offer(names, pattern, blank, bind(write_arms, pattern, blank[0], blank))
 
     def used_by(self, place: int) -> list[int]:
         """The columns of an action: the shared ones, and its own."""

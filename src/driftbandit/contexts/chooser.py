@@ -14,6 +14,7 @@ from driftbandit.contexts.choice import ActionRecord, Choice, ChooserStatus, Opi
 from driftbandit.contexts.context import Context
 from driftbandit.contexts.transformed import Transformed
 from driftbandit.core import validate
+from driftbandit.core.spread import Spread
 from driftbandit.core.types import Floats
 from driftbandit.policies._base import saved
 from driftbandit.policies._base.outlook import Outlook
@@ -82,6 +83,7 @@ class Chooser:
             kind = type(self.policy).__name__
             raise ValueError(f"{kind} plays one fixed set of arms, but here arms change with the context: use another policy")
         self._in_blocks = getattr(self.policy, "blocks", 1) > 1
+        self._spreads = self._in_blocks and type(self.policy).select is Policy.select  # one of a user's own expects an array
         self.out_of_range: Counter[str] = Counter()
         self._chosen: dict[str, int] = {}  # a Counter takes twice as long to count
         self._rewarded: dict[str, int] = {}
@@ -93,13 +95,18 @@ class Chooser:
     def select(self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = NOBODY) -> Choice:
         """Choose an action for a visitor; some may be excluded in this round."""
         offered = self.actions.active if exclude is NOBODY else self.actions.offered(exclude)
-        notes = self._notes
+        notes, offer = self._notes, self._offer
+        if offer is None or offer.names is not offered:
+            offer = self._offer_of(offered)
         try:
             context = self.context.encode({} if fields is None else fields, notes)
-            decision = self.policy.select(self._arms(offered, context))
-            if notes:
-                self.out_of_range.update(notes)
-        finally:
+            arms: Any = Spread(offer.pattern, context) if self._spreads else offer.arms(context)
+            decision = self.policy.select(arms)
+        except BaseException:
+            notes.clear()
+            raise
+        if notes:
+            self.out_of_range.update(notes)
             notes.clear()
         assert decision._index is not None
         action, chosen = offered[decision._index], self._chosen
@@ -143,7 +150,7 @@ class Chooser:
         """
         outlook = self.policy.outlook() if outlook is None else outlook
         active, names, theta = self.actions.active, self.columns, outlook.theta
-        arms = self._arms(active, self._as_context(context))
+        arms = self._offer_of(active).arms(self._as_context(context))
         means, widths = outlook.appraise(arms)
         columns = [list(range(self.layout.dim))] * len(active)
         if self._in_blocks:
@@ -249,11 +256,10 @@ class Chooser:
         names = {f"{part}_{k}": f"{part} of {name}" for k, name in enumerate(self.columns) for part in ("theta", "width")}
         return notes.rename({old: new for old, new in names.items() if old in notes.columns})
 
-    def _arms(self, offered: tuple[str, ...], context: Floats) -> Floats:
-        offer = self._offer
-        if offer is None or offer.names != offered:
-            self._offer = offer = self.layout.offer(offered, self.actions, self._in_blocks)
-        return offer.arms(context)
+    def _offer_of(self, offered: tuple[str, ...]) -> Offer:
+        if self._offer is None or self._offer.names != offered:
+            self._offer = self.layout.offer(offered, self.actions, self._in_blocks)
+        return self._offer
 
     def _as_context(self, context: Floats) -> Floats:
         """A context from outside, checked."""

@@ -1,4 +1,4 @@
-"""Compilation: the only file that knows numba, its options and its disk cache."""
+"""Compilation: the only file that knows numba, its options and its disk cache, but for pinned.py."""
 
 import functools
 import hashlib
@@ -126,7 +126,6 @@ class Verb:
     def __init__(self, stub: Callable[..., Any], *, optional: bool = False) -> None:
         functools.update_wrapper(self, stub)
         self._ways: dict[type, Callable[..., Any]] = {}
-        self._kernels: dict[type, Callable[..., Any]] = {}
         self._name, self._otherwise = stub.__name__, stub if optional else None
         options = {
             **_UNCOUNTED,
@@ -140,13 +139,6 @@ class Verb:
             return way
 
         return register
-
-    def kernel_for(self, state: Any) -> Callable[..., Any]:
-        """This state's implementation as a kernel of its own: one level less to compile than a kernel that calls the verb."""
-        kind = type(state)
-        if kind not in self._kernels:
-            self._kernels[kind] = kernel(self._way(kind))
-        return self._kernels[kind]
 
     def _way(self, kind: type) -> Callable[..., Any]:
         way = self._ways.get(kind, self._otherwise)

@@ -1,19 +1,50 @@
 """One round from Python: the kernels behind ``select`` and ``update``."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftbandit.core.choice import farthest, pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import turn
+from driftbandit.core.pinned import unpin
 from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.spread import spread_out
 from driftbandit.core.types import Floats
 from driftbandit.core.verbs import admit, score_arms, table_of
-from driftbandit.policies._base.verbs import begin
+from driftbandit.policies._base.verbs import begin, learn
 
-LUCK, LINE, SQUARE = np.empty((1, 4)), np.empty(1), np.empty((1, 1))  # examples by which to find a compiled entry
+LINE, SQUARE = np.empty(1), np.empty((1, 1))  # examples by which to find a compiled entry
 SLACK = 1.0 + 1e-9  # an arm scaled to length L may exceed it by rounding
+
+
+class Desk(NamedTuple):
+    """What a policy's rounds have in common; kernels get it pinned."""
+
+    state: Any
+    luck: Floats  # of some rounds
+    longest: float  # an arm may be
+    columns: Floats  # scratch, as many as there are fresh arms …
+    score: Floats  # … and theirs
+
+
+@kernel
+def take(desk: Any, s: int, x: Floats, r: float) -> None:
+    learn(unpin(desk).state, s, x, r)
+
+
+@kernel
+def decide_fresh(desk: Any, t: int, place: int, rows: Floats, x: Floats) -> int:
+    at = unpin(desk)
+    return decide_rows(at.state, t, at.luck, place, rows, at.longest, at.columns, at.score, x)
+
+
+@kernel
+def decide_spread(desk: Any, pattern: Any, t: int, place: int, context: Floats, x: Floats) -> int:
+    """Choose among arms in blocks, which read no columns, so that there is room for the rows."""
+    at = unpin(desk)
+    spread_out(unpin(pattern), context, at.columns)
+    return decide_rows(at.state, t, at.luck, place, at.columns, at.longest, at.columns, at.score, x)
 
 
 @kernel
@@ -45,30 +76,35 @@ def decide_rows(
 
 
 @kernel
-def open_rows(state: Any, t: int, luck: Floats, place: int, rows: Floats, longest: float, columns: Floats) -> float:
+def open_rows(desk: Any, t: int, place: int, rows: Floats) -> float:
     """Begin a round with the rows and return β; or −1, with nothing changed, if a row is too long or not finite."""
-    if not turn(rows, columns, longest * longest * SLACK * SLACK):
+    at = unpin(desk)
+    if not turn(rows, at.columns, at.longest * at.longest * SLACK * SLACK):
         return -1.0
-    beta: float = begin(state, t, luck[place])
+    beta: float = begin(at.state, t, at.luck[place])
     return beta
 
 
 @kernel
-def think_again(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats, place: int) -> int:
-    return int(reconsider_many(state, columns, score, arm, luck[place]))
+def think_again(desk: Any, arm: int, place: int) -> int:
+    at = unpin(desk)
+    return int(reconsider_many(at.state, at.columns, at.score, arm, at.luck[place]))
 
 
 @kernel
-def decide_kept(state: Any, t: int, luck: Floats, place: int) -> int:
+def decide_kept(desk: Any, t: int, place: int) -> int:
     """Choose from the fixed set."""
-    beta = begin(state, t, luck[place])
-    ridge = state.ridge
-    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, luck[place, 0]), luck[place])
+    at = unpin(desk)
+    state, luck = at.state, at.luck[place]
+    beta, ridge = begin(state, t, luck), state.ridge
+    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, luck[0]), luck)
     return arm
 
 
 @kernel
-def decide_convex(state: Any, t: int, luck: Floats, place: int, factor: Floats, x: Floats) -> None:
+def decide_convex(desk: Any, t: int, place: int, factor: Floats, x: Floats) -> None:
     """Choose from {Fz : ‖z‖ ≤ 1} and write the choice into x."""
-    beta = begin(state, t, luck[place])
-    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, luck[place], x)
+    at = unpin(desk)
+    state, luck = at.state, at.luck[place]
+    beta = begin(state, t, luck)
+    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, luck, x)

@@ -8,34 +8,26 @@ from collections.abc import Callable
 from typing import Any
 
 from driftbandit.core.compile import bind
+from driftbandit.core.pinned import Pinned
 from driftbandit.core.pruning import choose
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.entry import LINE, LUCK, SQUARE, open_rows, think_again
+from driftbandit.policies._base.entry import LINE, SQUARE, Desk, open_rows, think_again
 
 
-def decide_many(state: Any) -> Callable[..., int]:
-    """A function that does what ``decide_rows`` does, for states of this kind."""
-    begin_with = bind(open_rows, state, 0, LUCK, 0, SQUARE, 1.0, SQUARE)
+def decide_many(pinned: Pinned) -> Callable[..., int]:
+    """A function that does what ``decide_fresh`` does, for this desk."""
+    desk: Desk = pinned.value
+    begin_with = bind(open_rows, pinned, 0, 0, SQUARE)
     choose_one = bind(choose, LINE, SQUARE, 1.0, SQUARE, SQUARE, 1.0)
-    confirm = bind(think_again, state, SQUARE, SQUARE, 0, LUCK, 0)
+    confirm = bind(think_again, pinned, 0, 0)
+    theta, metric = desk.state.ridge.vector[THETA], desk.state.ridge.matrix[METRIC]
 
-    def decide(
-        state: Any,
-        t: int,
-        luck: Floats,
-        place: int,
-        rows: Floats,
-        longest: float,
-        columns: Floats,
-        score: Floats,
-        x: Floats,
-    ) -> int:
-        beta = begin_with(state, t, luck, place, rows, longest, columns)
+    def decide(handle: Any, t: int, place: int, rows: Floats, x: Floats) -> int:
+        beta = begin_with(handle, t, place, rows)
         if beta == -1.0:
             return -1
-        theta, metric = state.ridge.vector[THETA], state.ridge.matrix[METRIC]
-        arm = confirm(state, columns, score, choose_one(theta, metric, beta, columns, score, luck[place, 0]), luck, place)
+        arm = confirm(handle, choose_one(theta, metric, beta, desk.columns, desk.score, desk.luck[place, 0]), place)
         x[:] = rows[arm]
         return arm
 

@@ -13,6 +13,7 @@ from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.ridge import Ridge, keep_arms
+from driftbandit.core.spread import Spread
 from driftbandit.core.types import Floats
 from driftbandit.core.validate import LARGEST
 from driftbandit.policies._base.decision import Decision, Estimate, recognised
@@ -124,8 +125,11 @@ class Policy(Shown, Taught, ABC):
             if arms.__class__ is FixedArms:
                 if arms is not self._met:
                     self._meet(arms)
-                index = self._decide_kept(self.state, t, self._luck, place)
+                desk = self._desk
+                index = self._decide_kept(desk.handle, t, place)
                 arm = self._rows[index]
+            elif arms.__class__ is Spread:  # type: ignore[comparison-overlap]  # only a chooser makes one
+                index, arm = self._select_spread(t, place, arms)
             elif arms.__class__ is ndarray or not isinstance(arms, CONVEX):
                 index, arm = self._select_rows(t, place, arms)
             else:
@@ -150,7 +154,8 @@ class Policy(Shown, Taught, ABC):
             known = self._waiting.get(decision._round) if isinstance(decision, Decision) else None
             if known is None or known is not decision:
                 known = recognised(decision, self._waiting, self.rounds, self.most_waiting)
-            (self._take or self._bind_take())(self.state, known._round, known._arm, reward)
+            take, desk = self._take or self._bind_take(), self._desk
+            take(desk.handle, known._round, known._arm, reward)
             del self._waiting[known._round]
         finally:
             self._busy = False

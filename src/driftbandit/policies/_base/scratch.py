@@ -12,16 +12,28 @@ from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.compile import bind
 from driftbandit.core.linalg import aligned
+from driftbandit.core.pinned import Pinned, pin
 from driftbandit.core.pruning import ROWS, new_score
 from driftbandit.core.random import Seed, luck
+from driftbandit.core.spread import Spread
 from driftbandit.core.types import Floats
-from driftbandit.policies._base.entry import LINE, LUCK, SLACK, SQUARE, decide_convex, decide_kept, decide_rows
+from driftbandit.policies._base.entry import (
+    LINE,
+    SLACK,
+    SQUARE,
+    Desk,
+    decide_convex,
+    decide_fresh,
+    decide_kept,
+    decide_spread,
+    take,
+)
 from driftbandit.policies._base.large import decide_many
 from driftbandit.policies._base.value import Value
-from driftbandit.policies._base.verbs import learn
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
 FLOAT64 = np.dtype(np.float64)
+NO_ARMS = np.empty((0, 0))
 
 
 class Scratch(Value):
@@ -37,70 +49,115 @@ class Scratch(Value):
     arm_norm: float
     seed: Seed
 
+    @property
+    def state(self) -> Any:
+        """The policy's numbers."""
+        return self._state
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._state = state
+        self._no_desk()
+
+    def _no_desk(self) -> None:
+        """Drop what is bound to this very state."""
+        self._desk: Any = None  # pinned; who calls a kernel with its handle also holds it, so that it stays in memory
+        self._met: FixedArms | None = None
+        self._shape: tuple[int, ...] = (-1,)
+        self._pattern: Pinned | None = None
+        self._decide_convex: Callable[..., None] | None = None
+        self._take: Callable[..., None] | None = None
+
     def _no_scratch(self) -> None:
+        self._no_desk()
         self._busy = False
         own = (self.dim - self.shared) // self.blocks
         self._entries = own if self.blocks == 1 else 1 + self.shared + own  # of an arm
         self._origin = int.from_bytes(os.urandom(8)) >> 1  # tells its decisions from those of its copies, and of all others
-        self._luck_from = -LUCK_ROUNDS
-        self._met: FixedArms | None = None
-        self._shape: tuple[int, ...] = (-1,)
-        self._decide_convex: Callable[..., None] | None = None
-        self._take: Callable[..., None] | None = None
+        self._luck_from, self._luck = -LUCK_ROUNDS, empty((LUCK_ROUNDS, 4))
 
     def _draw_luck(self) -> int:
         place = self.rounds % LUCK_ROUNDS
         self._luck_from = self.rounds - place
-        self._luck = luck(self.seed, self._luck_from, LUCK_ROUNDS)
+        self._luck[:] = luck(self.seed, self._luck_from, LUCK_ROUNDS)
         return place
 
+    def _lay_desk(self, columns: Floats = NO_ARMS, score: Floats = NO_ARMS) -> Pinned:
+        self._desk = desk = pin(Desk(self.state, self._luck, self.arm_norm, columns, score))
+        return desk
+
     def _bind_take(self) -> Callable[..., None]:
-        self._take = bind(learn.kernel_for(self.state), self.state, 0, LINE, 1.0)
+        self._take = bind(take, self._desk or self._lay_desk(), 0, LINE, 1.0)
         return self._take
 
     def _meet(self, arms: FixedArms) -> None:
         """Before a fixed set is played."""
         self.keep(arms)
-        self._decide_kept = bind(decide_kept, self.state, 0, LUCK, 0)
+        self._decide_kept = bind(decide_kept, self._desk or self._lay_desk(), 0, 0)
         self._met, self._rows = arms, list(arms.rows)  # views, kept because making them takes time
 
     def _select_rows(self, t: int, place: int, arms: ArrayLike) -> tuple[int, Floats]:
         """The number of the chosen row, and a copy of it."""
         if not (arms.__class__ is ndarray and arms.shape == self._shape and arms.dtype is FLOAT64 and arms.flags.c_contiguous):
-            arms = self._as_rows(arms)  # else is_plain holds; calling it would take as long as the rest
-        arm = empty(self._entries)
-        index = self._decide_rows(self.state, t, self._luck, place, arms, self.arm_norm, self._columns, self._score, arm)
+            arms = self._made_room(arms)  # else is_plain holds; calling it would take as long as the rest
+        desk, arm = self._desk, empty(self._entries)
+        index = self._decide_rows(desk.handle, t, place, arms, arm)
         if index < 0:
-            rows = validate.array("arms", arms, 2)
-            if index == -2:
-                raise self._no_block(rows[:, 0])
-            rows = rows[:, int(self.blocks > 1) :]
-            raise validate.too_long(self.arm_norm, validate.longest_row("arms", rows), rows)
+            raise self._refusal(index, validate.array("arms", arms, 2))
         arm.setflags(False)  # type: ignore[call-arg]  # half the time of write=False, a quarter of arm.flags.writeable = False
         return index, arm
 
+    def _select_spread(self, t: int, place: int, arms: Spread) -> tuple[int, Floats]:
+        pattern, arm = arms.pattern, empty(self._entries)
+        if pattern is not self._pattern:
+            self._follow(pattern)
+        desk = self._desk
+        index = self._decide_spread(desk.handle, pattern.handle, t, place, arms.context, arm)
+        if index < 0:
+            raise self._refusal(index, desk.value.columns)
+        arm.setflags(False)  # type: ignore[call-arg]
+        return index, arm
+
+    def _follow(self, pattern: Pinned) -> None:
+        """Before arms of this pattern are played."""
+        n = len(pattern.value.numbers)
+        if self._pattern is None or n != len(self._pattern.value.numbers):
+            desk = self._lay_desk(aligned(n, self._entries), aligned(ROWS, n))
+            self._decide_spread = bind(decide_spread, desk, pattern, 0, 0, LINE, LINE)
+            self._shape = (-1,)
+        self._pattern = pattern
+
+    def _refusal(self, index: int, rows: NDArray[np.float64]) -> ValueError:
+        """Why the kernel refused these arms."""
+        if index == -2:
+            return self._no_block(rows[:, 0])
+        rows = rows[:, int(self.blocks > 1) :]
+        return validate.too_long(self.arm_norm, validate.longest_row("arms", rows), rows)
+
     def _as_rows(self, arms: ArrayLike) -> Floats:
-        """The arms as the kernel wants them, and scratch space for as many."""
+        """The arms as kernels want them."""
         rows = validate.array("arms", arms, 2)
         if rows.shape[1] != self._entries:
             raise ValueError(f"arms must have shape (n, {self._entries}), got {rows.shape}")
+        return rows
+
+    def _made_room(self, arms: ArrayLike) -> Floats:
+        """The arms as kernels want them, and scratch space for as many."""
+        rows = self._as_rows(arms)
         if rows.shape != self._shape:
-            self._columns = aligned(self._entries, len(rows))
-            self._score = new_score(self.dim, len(rows)) if self.blocks == 1 else aligned(ROWS, len(rows))
-            if len(self._score) > ROWS:
-                self._decide_rows = decide_many(self.state)
-            else:
-                self._decide_rows = bind(decide_rows, self.state, 0, LUCK, 0, SQUARE, 1.0, SQUARE, SQUARE, LINE)
-            self._shape = rows.shape
+            score = new_score(self.dim, len(rows)) if self.blocks == 1 else aligned(ROWS, len(rows))
+            desk = self._lay_desk(aligned(self._entries, len(rows)), score)
+            self._decide_rows = decide_many(desk) if len(score) > ROWS else bind(decide_fresh, desk, 0, 0, SQUARE, LINE)
+            self._shape, self._pattern = rows.shape, None
         return rows
 
     def _select_convex(self, t: int, place: int, arms: Ball | Ellipsoid) -> Floats:
         self._demand_whole()
         self.check_length(arms.longest)
         if self._decide_convex is None:
-            self._decide_convex = bind(decide_convex, self.state, 0, LUCK, 0, SQUARE, LINE)
-        arm = np.empty(self.dim)
-        self._decide_convex(self.state, t, self._luck, place, arms.factor(self.dim), arm)
+            self._decide_convex = bind(decide_convex, self._desk or self._lay_desk(), 0, 0, SQUARE, LINE)
+        desk, arm = self._desk, np.empty(self.dim)
+        self._decide_convex(desk.handle, t, place, arms.factor(self.dim), arm)
         arm.setflags(write=False)
         return arm
 

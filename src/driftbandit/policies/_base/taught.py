@@ -34,7 +34,8 @@ class Taught(Scratch):
             place = self._draw_luck()
         if arms is not self._met:
             self._meet(arms)
-        index = self._decide_kept(self.state, t, self._luck, place)
+        desk = self._desk
+        index = self._decide_kept(desk.handle, t, place)
         self.rounds = t + 1
         self._waiting.pop(t - self.most_waiting, None)
         return index
@@ -58,7 +59,8 @@ class Taught(Scratch):
         self._waiting.pop(round, None)
         if not own:
             disown(self.state, round)
-        (self._take or self._bind_take())(self.state, round, arm, reward)
+        take, desk = self._take or self._bind_take(), self._desk
+        take(desk.handle, round, arm, reward)
 
     def _as_arm(self, arm: ArrayLike) -> Floats:
         x = arm if isinstance(arm, np.ndarray) and is_plain(arm) else validate.array("arm", arm, 1)

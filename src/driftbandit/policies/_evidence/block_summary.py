@@ -31,9 +31,10 @@ def count_block(mixing: Floats, theta: Floats, gram: Floats, moment: Floats) -> 
         row = mixing[i]
         for j in range(len(row)):
             target, a = gram[j], row[j]
-            moment[j] += a * theta[i]
-            for m in range(len(row)):
-                target[m] += a * row[m]
+            if a != 0.0:
+                moment[j] += a * theta[i]
+                for m in range(len(row)):
+                    target[m] += a * row[m]
 
 
 @kernel
@@ -73,16 +74,29 @@ def trace_of_blocks(bank: Any, k: int, which: int) -> float:
 def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
     s, width = len(bank.rest), len(bank.columns)
     shared, metric, left = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC], bank.left[k]
-    for i in range(s):
-        theta[i], widths[i] = shared[i], radius * math.sqrt(max(metric[i, i] / left, 0.0))
+    along = widths[:s]  # scratch for S⁻¹·W of a row: nothing of the bank's, since describing it must change nothing
     for block in range(bank.matrix.shape[1]):
         for i in range(width):
             at, row = s + block * width + i, bank.mixing[k, block, i]
             mean, square = bank.vector[k, block, THETA, i], bank.matrix[k, block, METRIC, i, i]
-            for j in range(s):
-                along = 0.0  # no scratch array of the bank's, since describing it must change nothing
-                for m in range(s):
-                    along += metric[j, m] * row[m]
-                mean -= row[j] * shared[j]
-                square += row[j] * along
+            if add_along(row, metric, along):
+                for j in range(s):
+                    mean -= row[j] * shared[j]
+                    square += row[j] * along[j]
             theta[at], widths[at] = mean, radius * math.sqrt(max(square / left, 0.0))
+    for i in range(s):
+        theta[i], widths[i] = shared[i], radius * math.sqrt(max(metric[i, i] / left, 0.0))
+
+
+@kernel
+def add_along(row: Floats, metric: Floats, along: Floats) -> bool:
+    """along = metric·row, without the zeros of the row; False if there is nothing else in it."""
+    found = False
+    along[:] = 0.0
+    for m in range(len(row)):
+        a, other = row[m], metric[m]
+        if a != 0.0:
+            found = True
+            for j in range(len(along)):
+                along[j] += a * other[j]
+    return found

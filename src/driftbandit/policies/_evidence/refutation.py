@@ -113,11 +113,14 @@ def weigh(bank: Bank, squares: Floats, logs: Floats) -> None:
     noise = level(bank, squares)
     gaussian = min(max((HEAVY - kurtosis(bank)) / (HEAVY - LIGHT), 0.0), 1.0)
     for k in range(1, len(squares)):
-        evidence, onset = bank.evidence[k], bank.onset[k]
+        evidence, onset, own = bank.evidence[k], bank.onset[k], 0.5 * (logs[k] + squares[k] / noise)
+        deviation = math.sqrt(bank.variance[k] * noise)
         for j in range(k):
-            gain = 0.5 * (logs[k] + squares[k] / noise) - 0.5 * (logs[j] + squares[j] / noise)
+            gain = own - 0.5 * (logs[j] + squares[j] / noise)
             if gaussian < 1.0:
-                gain = gaussian * gain + (1.0 - gaussian) * bet(bank, k, j, noise)
+                odds = bet(bank, k, j, deviation)
+                if gain > 0.0 or odds > 1.0 or evidence[j] > 0.0:  # else none is left, whatever the logarithm is
+                    gain = gaussian * gain + (1.0 - gaussian) * math.log(odds)
             evidence[j] += gain
             if evidence[j] <= 0.0:
                 evidence[j] = 0.0
@@ -125,18 +128,17 @@ def weigh(bank: Bank, squares: Floats, logs: Floats) -> None:
 
 
 @kernel
-def bet(bank: Bank, k: int, j: int, noise: float) -> float:
-    """Evidence of j against k that is valid whatever the law of the noise, as long as its mean and variance are right.
+def bet(bank: Bank, k: int, j: int, deviation: float) -> float:
+    """What a bet on j against k returns, fair whatever the law of the noise, as long as its mean and variance are right.
 
-    With u the residual of k in standard deviations it is ln of 1 + a·u + b·(u² − 1) ≥ 0, whose mean is 1 if k is right, and
-    which to second order is the Gaussian likelihood ratio. A Gaussian ratio alone takes one click for a refutation.
+    With u the residual of k in standard deviations it is 1 + a·u + b·(u² − 1) ≥ 0, whose mean is 1 if k is right, and whose
+    logarithm to second order is the Gaussian likelihood ratio. A Gaussian ratio alone takes one click for a refutation.
     """
     ratio = bank.variance[k] / bank.variance[j]
-    deviation = math.sqrt(bank.variance[k] * noise)
     u = bank.residual[k] / deviation
     a = ratio * (bank.residual[k] - bank.residual[j]) / deviation
     b = 0.5 * max(1.0 / ratio - 1.0, 0.0)
-    return math.log((1.0 + a * u + a * u * a * u / 3.0 + b * u * u) / (1.0 + a * a / 3.0 + b))
+    return float((1.0 + a * u + a * u * a * u / 3.0 + b * u * u) / (1.0 + a * a / 3.0 + b))
 
 
 @kernel
