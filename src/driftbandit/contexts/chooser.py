@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = "driftbandit chooser 1"
 NOBODY: tuple[str, ...] = ()
+MOST_OFFERS = 1024  # that are kept
 
 
 class Chooser:
@@ -90,14 +91,14 @@ class Chooser:
         self._total: dict[str, float] = {}
         self._notes: Counter[str] = Counter()  # of one visitor; empty between rounds
         self._offer: Offer | None = None  # the last one, which is usually the next one too
-        self._singly: dict[str, Offer] = {}  # one for each action whose reward was learnt from outside
+        self._offers: dict[tuple[str, ...], Offer] = {}  # those made so far
 
     def select(self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = NOBODY) -> Choice:
         """Choose an action for a visitor; some may be excluded in this round."""
         offered = self.actions.active if exclude is NOBODY else self.actions.offered(exclude)
         notes, offer = self._notes, self._offer
         if offer is None or offer.names is not offered:
-            offer = self._offer_of(offered)
+            self._offer = offer = self._offer_of(offered)
         try:
             context = self.context.encode({} if fields is None else fields, notes)
             arms: Any = Spread(offer.pattern, context) if self._spreads else offer.arms(context)
@@ -124,9 +125,7 @@ class Chooser:
         """Like ``Policy.learn``: learn the reward of an action that was shown in an encoded context, whoever chose it."""
         if action not in self.actions.names:
             raise ValueError(f"unknown action {action!r}: the actions are {', '.join(map(repr, self.actions.names))}")
-        if action not in self._singly:
-            self._singly[action] = self.layout.offer((action,), self.actions, self._in_blocks)
-        arm = self._singly[action].arms(self._as_context(context))[0]
+        arm = self._offer_of((action,)).arms(self._as_context(context))[0]
         self.policy.learn(round, arm, reward, own=own)
         self._count(action, reward)
 
@@ -183,7 +182,7 @@ class Chooser:
         return ChooserStatus(records, dict(self.out_of_range), theta, own)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_offer": None, "_singly": {}}
+        return {**self.__dict__, "_offer": None, "_offers": {}}
 
     def save(self, path: str | Path) -> None:
         """Write one file of data from which ``load`` makes a chooser that continues exactly as this one would."""
@@ -257,9 +256,12 @@ class Chooser:
         return notes.rename({old: new for old, new in names.items() if old in notes.columns})
 
     def _offer_of(self, offered: tuple[str, ...]) -> Offer:
-        if self._offer is None or self._offer.names != offered:
-            self._offer = self.layout.offer(offered, self.actions, self._in_blocks)
-        return self._offer
+        offer = self._offers.get(offered)
+        if offer is None:
+            if len(self._offers) >= MOST_OFFERS:
+                self._offers.clear()
+            self._offers[offered] = offer = self.layout.offer(offered, self.actions, self._in_blocks)
+        return offer
 
     def _as_context(self, context: Floats) -> Floats:
         """A context from outside, checked."""

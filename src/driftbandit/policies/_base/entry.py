@@ -41,10 +41,12 @@ def decide_fresh(desk: Any, t: int, place: int, rows: Floats, x: Floats) -> int:
 
 @kernel
 def decide_spread(desk: Any, pattern: Any, t: int, place: int, context: Floats, x: Floats) -> int:
-    """Choose among arms in blocks, which read no columns, so that there is room for the rows."""
-    at = unpin(desk)
-    spread_out(unpin(pattern), context, at.columns)
-    return decide_rows(at.state, t, at.luck, place, at.columns, at.longest, at.columns, at.score, x)
+    """Choose among arms in blocks, which read no columns, so that there is room for the rows: as many as these, or more."""
+    at, to = unpin(desk), unpin(pattern)
+    n = len(to.numbers)
+    rows, score = at.columns[:n], at.score.reshape(-1)[: 3 * n].reshape(3, n)
+    spread_out(to, context, rows)
+    return decide_rows(at.state, t, at.luck, place, rows, at.longest, at.columns, score, x)
 
 
 @kernel

@@ -114,14 +114,14 @@ class Scratch(Value):
         desk = self._desk
         index = self._decide_spread(desk.handle, pattern.handle, t, place, arms.context, arm)
         if index < 0:
-            raise self._refusal(index, desk.value.columns)
+            raise self._refusal(index, desk.value.columns[: len(pattern.value.numbers)])
         arm.setflags(False)  # type: ignore[call-arg]
         return index, arm
 
     def _follow(self, pattern: Pinned) -> None:
         """Before arms of this pattern are played."""
         n = len(pattern.value.numbers)
-        if self._pattern is None or n != len(self._pattern.value.numbers):
+        if self._pattern is None or n > len(self._desk.value.columns):
             desk = self._lay_desk(aligned(n, self._entries), aligned(ROWS, n))
             self._decide_spread = bind(decide_spread, desk, pattern, 0, 0, LINE, LINE)
             self._shape = (-1,)
