@@ -24,11 +24,15 @@ def plainly() -> Iterator[None]:
 @contextmanager
 def opened_journal(path: str | Path, must_exist: bool = True) -> "Iterator[SqliteJournal]":
     from driftbandit.live.disk.sqlite import SqliteJournal
+    from driftbandit.live.errors import Locked
 
     if must_exist and not Path(path).exists():
         raise FileNotFoundError(f"there is no journal at {path}: check the path")
     with plainly():
-        journal = SqliteJournal(path)
+        try:
+            journal = SqliteJournal(path)
+        except Locked as error:
+            raise Locked(f"{error}; or work on a copy: `driftbandit journal copy {path} NEW`") from None
         try:
             yield journal
         finally:
