@@ -59,7 +59,7 @@ def busy(path: Path, policy: Policy | Chooser, arms: Any, **settings: Any) -> by
                 shop.remove("red")
                 shop.add("red")
         assert shop.status().counts.decisions == 120
-        return shop.service.learner("default").digest() if not named else policy_of(shop).digest()
+        return policy_of(shop).digest()
 
 
 def policy_of(shop: Learner) -> Policy:
@@ -140,9 +140,9 @@ def explored(path: Path, decisions: int, share: float, seed: int) -> None:
 
 
 def test_the_gain_is_the_true_one(folder: Path) -> None:
-    """Where the means are known so is the gain, and nineteen of twenty intervals should hold it: here two of three at least."""
+    """Where the means are known so is the gain, and nineteen of twenty intervals should hold it: here four of five at least."""
     held = 0
-    for seed in range(3):
+    for seed in range(5):
         path = folder / f"{seed}.db"
         explored(path, 1500, 0.3, seed)
         told = shadow(path, "default", RestartUCB, period=750, noise=0.1)
@@ -156,7 +156,7 @@ def test_the_gain_is_the_true_one(folder: Path) -> None:
         assert gain.high - gain.low < 0.2
         assert gain.differ == int((chosen != would).sum())
         held += gain.low < true < gain.high
-    assert held >= 2
+    assert held >= 4
 
 
 def test_nothing_is_said_of_a_gain_that_too_few_bear_out(folder: Path) -> None:

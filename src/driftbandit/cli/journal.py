@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from driftbandit.cli.opened import opened, opened_journal, plainly
+from driftbandit.cli.opened import opened, plainly, read_journal
 from driftbandit.cli.options import Commands, Examples, at_least
 from driftbandit.cli.shadow import add_shadow, shadow
 
@@ -57,7 +57,7 @@ def add_verb(verbs: Commands, name: str, about: str, run: Any) -> argparse.Argum
 def verify(chosen: argparse.Namespace) -> None:
     from driftbandit.live.export import verify as folded
 
-    with opened_journal(chosen.path) as journal:
+    with read_journal(chosen.path) as journal:
         found = folded(journal)
     print(f"{chosen.path}: records {found.first:,} to {found.records:,} replayed, {agreement(found.witnesses)}")
     for name, digest in found.digests.items():
@@ -75,7 +75,7 @@ def export(chosen: argparse.Namespace) -> None:
         raise ValueError(f"{chosen.out} must end in .parquet, since that is what is written")
     if chosen.out.exists() and not chosen.force:
         raise FileExistsError(f"{chosen.out} exists: choose another name, or replace it with --force")
-    with opened_journal(chosen.path) as journal:
+    with read_journal(chosen.path) as journal:
         print(f"written: {chosen.out}, {written(journal, chosen.out, draws=chosen.chances):,} records")
 
 

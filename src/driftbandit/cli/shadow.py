@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from driftbandit.cli.opened import opened_journal
+from driftbandit.cli.opened import read_journal
 
 if TYPE_CHECKING:
     from driftbandit.live.shadowed import Gain, Shadowed
 
-HEADINGS = ("action", "taken", "would", "agreed", "mean reward", "agreed", "not agreed")
+HEADINGS = ("action", "taken", "would", "agreed", "mean reward", "where agreed", "where not")
 COLUMNS = ("action", "taken", "would", "agreed", "mean", "mean_agreed", "mean_differed")
 
 
@@ -36,7 +36,7 @@ def shadow(chosen: argparse.Namespace) -> None:
     if out is not None and out.exists():
         raise FileExistsError(f"{out} exists: choose another name")
     kind, parameters = policy_of(chosen.policy)
-    with opened_journal(chosen.path) as journal:
+    with read_journal(chosen.path) as journal:
         told = shadowed(journal, chosen.experiment, kind, **parameters)
     print(words(told))
     if out is not None:

@@ -22,8 +22,9 @@ def copy_journal(path: Path, to: Path) -> int:
     begun anew from before the file is read until after the log is read, whatever changed in the file meanwhile is in the copy
     of the log as well; and a group at its end that is there in part only counts as not written.
     """
-    if to.exists():
-        raise FileExistsError(f"{to} exists: choose another name")
+    for left in (to, to.with_name(f"{to.name}-wal"), *snapshots(to)):  # an old log would be taken for that of the copy
+        if left.exists():
+            raise FileExistsError(f"{left} exists: choose another name, or move it away")
     with tempfile.TemporaryDirectory(prefix=f".{to.name}.", dir=to.parent) as folder:
         place = Path(folder) / to.name
         end = tried(path, place)
@@ -49,13 +50,17 @@ def copied(path: Path, place: Path) -> bool:
     """Whether the log went on without beginning anew."""
     for old in place.parent.iterdir():
         old.unlink()
-    for snapshot in path.parent.glob(f"{glob.escape(path.name)}.*.snapshot"):  # first, so that none is ahead of the records
+    for snapshot in snapshots(path):  # first, so that none is ahead of the records
         shutil.copy2(snapshot, place.with_name(place.name + snapshot.name.removeprefix(path.name)))
     log, begun = path.with_name(f"{path.name}-wal"), head(path)
     shutil.copy2(path, place)
     if log.exists():
         shutil.copy2(log, place.with_name(f"{place.name}-wal"))
     return head(path) == begun
+
+
+def snapshots(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{glob.escape(path.name)}.*.snapshot"))
 
 
 def head(path: Path) -> bytes:

@@ -3,6 +3,8 @@
 import math
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 from driftbandit.core.extras import needed_for
 from driftbandit.live.fold.players import Player
 from driftbandit.live.fold.records import Decided
@@ -115,22 +117,23 @@ def by_action(choices: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def gain(choices: "pl.DataFrame") -> Gain | None:
-    """By inverse propensity, (1[shadow's] − 1[policy's])/chance · (reward − c), which is 0 on average where both are alike.
+    """By inverse propensity: the mean of (1[the shadow's] − 1[the policy's])/chance · (reward − c).
 
-    c, the mean reward, changes nothing on average, and makes the interval narrower.
+    c, the mean of the rewards of earlier decisions, changes nothing on average, and makes the interval narrower.
     """
     import polars as pl
 
     known = choices.filter(pl.col("chance").is_not_null() & pl.col("reward").is_not_null())
-    if known.height < 2:
+    count = known.height
+    if count < 2:
         return None
-    index, shadow, chosen = pl.col("index"), pl.col("shadow"), pl.col("chosen")
+    index, shadow, chosen, chance, reward = (
+        known[name].to_numpy() for name in ("index", "shadow", "chosen", "chance", "reward")
+    )
     differ, drawn = shadow != chosen, (shadow != chosen) & (index == shadow)
-    sign = (index == shadow).cast(pl.Float64) - (index == chosen).cast(pl.Float64)
-    terms = known.select(sign / pl.col("chance") * (pl.col("reward") - pl.col("reward").mean())).to_series()
-    differences, draws = (known.filter(each).height for each in (differ, drawn))
-    if differences and draws < ENOUGH:
-        return Gain(known.height, differences, draws, None, None, None)
-    values = terms.to_numpy()
-    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(known.height)
-    return Gain(known.height, differences, draws, mean, mean - 1.96 * error, mean + 1.96 * error)
+    if differ.any() and drawn.sum() < ENOUGH:
+        return Gain(count, int(differ.sum()), int(drawn.sum()), None, None, None)
+    before = (np.cumsum(reward) - reward) / np.maximum(np.arange(count), 1)
+    terms = ((index == shadow) * 1.0 - (index == chosen)) / chance * (reward - before)
+    mean, error = float(terms.mean()), float(terms.std(ddof=1)) / math.sqrt(count)
+    return Gain(count, int(differ.sum()), int(drawn.sum()), mean, mean - 1.96 * error, mean + 1.96 * error)
