@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from driftbandit import Chooser, Policy, RestartUCB, StaticUCB, WindowUCB
+from driftbandit import AdaptiveUCB, Chooser, Policy, RestartUCB, StaticUCB, WindowUCB
 from driftbandit.cli import main
 from driftbandit.live import Ask, Learner, Service, Settings, shadow
 from driftbandit.live.disk.sqlite import SqliteJournal
@@ -246,6 +246,14 @@ def test_arms_in_blocks_and_of_any_length(folder: Path) -> None:
             shop.decide([[0.0, 2.0, 0.0], [1.0, 0.0, 2.5]], id=str(k))
             shop.reward(str(k), 0.5)
     assert shadow(path, "default", StaticUCB, ridge=9.0).agreed == 20
+
+
+@pytest.mark.parametrize("pair", [(AdaptiveUCB, StaticUCB), (StaticUCB, AdaptiveUCB), (AdaptiveUCB, AdaptiveUCB)])
+def test_of_and_by_a_policy_that_is_told_nothing(folder: Path, pair: tuple[type[Policy], type[Policy]]) -> None:
+    path = folder / "shop.db"
+    busy(path, pair[0](2), ARMS)
+    told = shadow(path, "default", pair[1])
+    assert (told.agreed_with_policy == told.decisions) == (pair[0] is pair[1])
 
 
 def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

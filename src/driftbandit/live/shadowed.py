@@ -1,12 +1,11 @@
 """What a shadow would have done, told: how often it agrees, and what its own choices would have gained, where that is known."""
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from driftbandit.core.extras import needed_for
-from driftbandit.live.fold.players import Player
 from driftbandit.live.fold.records import Decided
 
 if TYPE_CHECKING:
@@ -48,18 +47,12 @@ class Shadowed(NamedTuple):
     choices: "pl.DataFrame"  # one row per decision
 
 
-class Told(Protocol):
-    name: str
-    player: Player
-    would: dict[int, Would]
-    learnt: dict[int, float]
-
-
-def summary(told: Told) -> Shadowed:
-    choices = table(told)
+def summary(experiment: str, policy: str, would: dict[int, Would], learnt: dict[int, float]) -> Shadowed:
+    """``would`` and ``learnt``, the reward, go by the number of the decision's record."""
+    choices = table(would, learnt)
     return Shadowed(
-        experiment=told.name,
-        policy=repr(told.player.policy),
+        experiment=experiment,
+        policy=policy,
         decisions=choices.height,
         agreed=int(choices["agreed"].sum()),
         agreed_with_policy=int((choices["shadow"] == choices["chosen"]).sum()),
@@ -70,7 +63,7 @@ def summary(told: Told) -> Shadowed:
     )
 
 
-def table(told: Told) -> "pl.DataFrame":
+def table(would: dict[int, Would], learnt: dict[int, float]) -> "pl.DataFrame":
     with needed_for("driftbandit.live shadow"):
         import polars as pl
     kinds = {
@@ -87,9 +80,9 @@ def table(told: Told) -> "pl.DataFrame":
         "reward": pl.Float64,  # as learnt, null if nothing was
     }
     rows = []
-    for number, (record, index, action) in told.would.items():
+    for number, (record, index, action) in would.items():
         played = record.id, record.index, record.action, record.chance, record.chosen
-        rows.append((number, record.at, *played, index, action, index == record.index, told.learnt.get(number)))
+        rows.append((number, record.at, *played, index, action, index == record.index, learnt.get(number)))
     return pl.DataFrame(rows, kinds, orient="row")
 
 

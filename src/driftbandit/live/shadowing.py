@@ -20,6 +20,8 @@ from driftbandit.live.replaying import beginning
 from driftbandit.live.shadowed import Shadowed, Would, summary
 from driftbandit.policies._base.policy import Policy
 
+ABOUT_ARMS = ("arm_norm", "blocks", "shared")  # parameters that the arms demand, whoever plays them
+
 
 def shadow(journal: Journal | str | Path, experiment: str, policy: Callable[..., Policy], **parameters: Any) -> Shadowed:
     """What a policy would have done in an experiment, had it only been asked.
@@ -31,7 +33,8 @@ def shadow(journal: Journal | str | Path, experiment: str, policy: Callable[...,
         journal: a path (no other process may have it open: copy it first), or a journal that is open here.
         experiment: its name; that of a Learner is "default".
         policy: a policy class, or a function that makes a policy from the number of features, as for a Chooser.
-        parameters: the policy's own. Actions, fields and arm sets are those of the experiment.
+        parameters: the policy's own. Actions, fields, arm sets and what was said of arms (arm_norm, blocks, shared) are those
+            of the experiment.
     """
     if isinstance(journal, str | Path):
         if not Path(journal).exists():
@@ -41,7 +44,8 @@ def shadow(journal: Journal | str | Path, experiment: str, policy: Callable[...,
             return shadow(opened, experiment, policy, **parameters)
         finally:
             opened.close()
-    return summary(folded(journal, experiment, lambda player: stand_in(player, policy, parameters)))
+    found = folded(journal, experiment, lambda player: stand_in(player, policy, parameters))
+    return summary(experiment, repr(found.player.policy), found.would, found.learnt)
 
 
 def folded(journal: Journal, name: str, stand_in: Callable[[Player], Player]) -> "Shadow":
@@ -79,8 +83,8 @@ def stand_in(player: Player, policy: Callable[..., Policy], parameters: dict[str
             return ChooserPlayer(chooser)
         assert isinstance(player, PolicyPlayer)
         was = player.policy
-        split = {} if player.whole else {"blocks": was.blocks, "shared": was.shared}
-        other = PolicyPlayer(policy(was.dim, **{"arm_norm": was.arm_norm, **split, **parameters}))
+        given = {name: value for name, value in was._given.items() if name in ABOUT_ARMS}
+        other = PolicyPlayer(policy(was.dim, **{**given, **parameters}))
     except (ValueError, TypeError) as error:
         raise Invalid(str(error), "parameters") from None
     other.sets, other.versions = player.sets.copy(), player.versions.copy()
