@@ -115,7 +115,8 @@ class Shadow(Experiment):
     def _ask(self, number: int, record: r.Decided) -> None:
         asked = replace(record, index=-1, chosen=-1, round=-1, action=None, chance=None, baseline=record.index)
         chosen = self.decided(number, asked).chosen
-        self.would[number] = Would(record, chosen, name_of(self.player, record, chosen))
+        kept = replace(record, arms=None, fields=None)  # kilobytes, maybe
+        self.would[number] = Would(kept, chosen, name_of(self.player, record, chosen))
 
     def _learn(self, entry: Entry, value: float, at: float | None) -> None:
         super()._learn(entry, value, at)
