@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,15 @@ def load(path: str, acknowledged: Connection, life: int) -> None:
 
     for thread in range(3):
         threading.Thread(target=work, args=(thread,)).start()
+
+
+def scribble(path: str, committed: Connection) -> None:
+    """Commit groups of a hundred kilobytes, some thousand times, saying how many records are in the journal."""
+    journal = SqliteJournal(path)
+    for k in range(5_000):
+        journal.append(2 * k, [os.urandom(50_000)] * 2)
+        committed.send(journal.end)
+        time.sleep(0.001)
 
 
 def fill_disk(path: str, acknowledged: Connection, size: int) -> None:

@@ -208,6 +208,39 @@ def test_more_than_its_rate_is_told_to_come_again(tmp_path: Path) -> None:
     play(tmp_path, story, rate=3)
 
 
+class Still:
+    """An event loop for which no time passes."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+
+    def time(self) -> float:
+        return 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loop, name)
+
+
+def test_each_experiment_has_a_rate_of_its_own(tmp_path: Path) -> None:
+    """Of its own rate and that of the service, the lesser; the others are not held up by it."""
+
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        app.host.loop = Still(app.host.loop)
+        for name, rate in {"slow": 2, "fast": 50, "any": None}.items():
+            body = {**EXPERIMENT, "settings": {"rate": rate}}
+            assert (await client.put(f"/v1/experiments/{name}", json=body)).status_code == 200
+        allowed = {"slow": 2, "fast": 5, "any": 5}
+        for name, most in allowed.items():
+            at = f"/v1/experiments/{name}/decisions"
+            said = [(await client.post(at, json={"id": str(k), "arms": ARMS})).status_code for k in range(most + 1)]
+            assert said == [200] * most + [429]
+        assert (await client.get("/v1/experiments/slow")).json()["settings"]["rate"] == 2
+        wrong = await client.put("/v1/experiments/none", json={**EXPERIMENT, "settings": {"rate": 0}})
+        assert (wrong.status_code, wrong.json()["field"]) == (422, "settings")
+
+    play(tmp_path, story, rate=5)
+
+
 def test_as_many_wait_as_may(tmp_path: Path) -> None:
     async def story(app: Any, client: httpx.AsyncClient) -> None:
         await client.put("/v1/experiments/small", json={**EXPERIMENT, "settings": {"most_waiting": 2}})

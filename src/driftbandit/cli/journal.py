@@ -1,31 +1,44 @@
-"""``journal``: verify, export and compact what a service wrote."""
+"""``journal``: verify, export, compact, copy and shadow what a service wrote."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-from driftbandit.cli.opened import opened, opened_journal
+from driftbandit.cli.opened import opened, plainly, read_journal
 from driftbandit.cli.options import Commands, Examples, at_least
+from driftbandit.cli.shadow import add_shadow, shadow
 
 
 def add_journal(commands: Commands) -> None:
     command = commands.add_parser(
         "journal",
-        help="verify, export and compact the journal of a service",
+        help="verify, export, compact and copy the journal of a service; ask what another policy would have done",
         description="A journal records everything that happened; the state of every policy is computed from it. Only one "
-        "process can have it open, so stop the service first, or work on a copy of its files made while it was stopped.",
+        "process can have it open, so stop the service first, or work on a copy, which can be made while it runs.",
         epilog="""examples:
   driftbandit journal verify shop.db                       recompute every state and compare with what was recorded
   driftbandit journal export shop.db shop.parquet          one row per record, numbers exact
+  driftbandit journal export shop.db shop.parquet --chances 1000
+                                                           the same, with the recomputed probability of each decision
+  driftbandit journal copy shop.db copy.db                 also while the service runs; checked, a backup
+  driftbandit journal shadow copy.db shop --policy WindowUCB window=5000
+                                                           what another policy would have done, and gained
   driftbandit journal compact shop.db --keep-days 30 --archive old/
                                                            move older records that snapshots do not need to old/""",
         formatter_class=Examples,
     )
-    verbs = command.add_subparsers(title="what to do", metavar="verify | export | compact", dest="verb", required=True)
+    verbs = command.add_subparsers(
+        title="what to do", metavar="verify | export | copy | shadow | compact", dest="verb", required=True
+    )
     add_verb(verbs, "verify", "recompute every state; check all checksums, witnesses (recorded states) and snapshots", verify)
     export_verb = add_verb(verbs, "export", "write the records to a Parquet file, one row per record", export)
     export_verb.add_argument("out", type=Path, metavar="FILE.parquet")
     export_verb.add_argument("--force", action="store_true", help="replace an existing file")
+    export_verb.add_argument("--chances", type=at_least(1), metavar="N", help="add the probability with which each decision "
+                             "was to be made, recomputed by replay: exact, or with N draws for policies that draw")  # fmt: skip
+    copy_verb = add_verb(verbs, "copy", "copy it to a new file, also while a service has it open, and check the copy", copy)
+    copy_verb.add_argument("out", type=Path, metavar="NEW")
+    add_shadow(add_verb(verbs, "shadow", "show what another policy would have done in an experiment, and gained", shadow))
     compact_verb = add_verb(verbs, "compact", "drop old records that the snapshots do not need", compact)
     compact_verb.add_argument(
         "--keep-days", type=at_least(0), default=30, metavar="N", help="keep younger records (default: 30)"
@@ -44,7 +57,7 @@ def add_verb(verbs: Commands, name: str, about: str, run: Any) -> argparse.Argum
 def verify(chosen: argparse.Namespace) -> None:
     from driftbandit.live.export import verify as folded
 
-    with opened_journal(chosen.path) as journal:
+    with read_journal(chosen.path) as journal:
         found = folded(journal)
     print(f"{chosen.path}: records {found.first:,} to {found.records:,} replayed, {agreement(found.witnesses)}")
     for name, digest in found.digests.items():
@@ -62,8 +75,17 @@ def export(chosen: argparse.Namespace) -> None:
         raise ValueError(f"{chosen.out} must end in .parquet, since that is what is written")
     if chosen.out.exists() and not chosen.force:
         raise FileExistsError(f"{chosen.out} exists: choose another name, or replace it with --force")
-    with opened_journal(chosen.path) as journal:
-        print(f"written: {chosen.out}, {written(journal, chosen.out):,} records")
+    with read_journal(chosen.path) as journal:
+        print(f"written: {chosen.out}, {written(journal, chosen.out, draws=chosen.chances):,} records")
+
+
+def copy(chosen: argparse.Namespace) -> None:
+    from driftbandit.live.copying import copy_journal
+
+    if not chosen.path.exists():
+        raise FileNotFoundError(f"there is no journal at {chosen.path}: check the path")
+    with plainly():
+        print(f"written: {chosen.out}, up to record {copy_journal(chosen.path, chosen.out):,}, every checksum right")
 
 
 def compact(chosen: argparse.Namespace) -> None:

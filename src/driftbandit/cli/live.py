@@ -37,8 +37,8 @@ def add_serve(commands: Commands) -> None:
                          "machine only); any other address needs a token in the journal")  # fmt: skip
     command.add_argument("--port", type=at_least(0), default=8000, metavar="N", help="port (default: 8000; 0: any free one)")
     command.add_argument("--demo", action="store_true", help="simulate a shop with eight visitors per second")
-    command.add_argument("--rate", type=at_least(1), metavar="N", help="decisions per second allowed for one experiment; "
-                         "beyond that the answer is 429 (default: no limit)")  # fmt: skip
+    command.add_argument("--rate", type=at_least(1), metavar="N", help="decisions per second allowed for each experiment; "
+                         "beyond that the answer is 429 (default: no limit but the experiment's own)")  # fmt: skip
     command.add_argument("--keep-days", type=at_least(0), metavar="N", help="every hour, drop records that are older than "
                          "this and that no snapshot needs (default: keep all)")  # fmt: skip
     command.add_argument("--archive", type=Path, metavar="FOLDER", help="first write dropped records to Parquet files there")

@@ -22,11 +22,9 @@ def plainly() -> Iterator[None]:
 
 
 @contextmanager
-def opened_journal(path: str | Path, must_exist: bool = True) -> "Iterator[SqliteJournal]":
+def opened_journal(path: str | Path) -> "Iterator[SqliteJournal]":
     from driftbandit.live.disk.sqlite import SqliteJournal
 
-    if must_exist and not Path(path).exists():
-        raise FileNotFoundError(f"there is no journal at {path}: check the path")
     with plainly():
         journal = SqliteJournal(path)
         try:
@@ -36,11 +34,27 @@ def opened_journal(path: str | Path, must_exist: bool = True) -> "Iterator[Sqlit
 
 
 @contextmanager
+def read_journal(path: Path) -> "Iterator[SqliteJournal]":
+    """One that exists; a copy of it would do."""
+    from driftbandit.live.errors import Locked
+
+    if not path.exists():
+        raise FileNotFoundError(f"there is no journal at {path}: check the path")
+    try:
+        with opened_journal(path) as journal:
+            yield journal
+    except OSError as error:
+        if isinstance(error.__cause__, Locked):
+            raise OSError(f"{error}; or work on a copy: `driftbandit journal copy {path} NEW`") from None
+        raise
+
+
+@contextmanager
 def opened(path: str | Path) -> "Iterator[Service]":
     """The service, recovered from the journal; a snapshot is written at the end."""
     from driftbandit.live.service import Service
 
-    with opened_journal(path, must_exist=False) as journal:
+    with opened_journal(path) as journal:
         service = Service.open(journal)
         try:
             yield service

@@ -160,6 +160,14 @@ class Chooser:
             found.append(Opinion(action, mean, width, mean + width, used))
         return sorted(found, key=lambda opinion: -opinion.score)
 
+    def chances(
+        self, fields: Mapping[str, Any] | None = None, *, exclude: Iterable[str] = NOBODY, draws: int = 1000
+    ) -> dict[str, float]:
+        """With what chance the next ``select`` would choose each action; changes nothing. See ``Policy.chances``."""
+        offered = self.actions.offered(exclude)
+        arms = self._arms(offered, self.context.encode({} if fields is None else fields))
+        return dict(zip(offered, self.policy.chances(arms, draws).tolist(), strict=True))
+
     @property
     def columns(self) -> list[str]:
         """The names of the policy's features."""

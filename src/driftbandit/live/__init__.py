@@ -9,3 +9,4 @@ from driftbandit.live.answers import Ask as Ask
 from driftbandit.live.learner import Learner as Learner
 from driftbandit.live.service import Service as Service
 from driftbandit.live.settings import Settings as Settings
+from driftbandit.live.shadowing import shadow as shadow

@@ -11,13 +11,14 @@ import msgspec
 
 from driftbandit.core.extras import needed_for
 from driftbandit.core.files import write_atomically
-from driftbandit.live.disk import snapshot
 from driftbandit.live.disk.journal import Journal
 from driftbandit.live.disk.sqlite import MINE
-from driftbandit.live.disk.state import State, recover, tail, with_advice
-from driftbandit.live.errors import Damaged, Mismatch
+from driftbandit.live.disk.state import recover, tail
+from driftbandit.live.errors import Damaged
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.players import rows
+from driftbandit.live.propensity import recomputed
+from driftbandit.live.replaying import replay
 from driftbandit.live.service import Service
 
 if TYPE_CHECKING:
@@ -26,19 +27,36 @@ if TYPE_CHECKING:
 CHUNK = 100_000  # rows made into a frame at a time
 
 
-def export(journal: Journal, path: str | Path, first: int | None = None, end: int | None = None) -> int:
-    """Write the records from ``first`` on, up to ``end``, to a Parquet file, one row each; how many."""
+def export(
+    journal: Journal, path: str | Path, first: int | None = None, end: int | None = None, draws: int | None = None
+) -> int:
+    """Write the records from ``first`` on, up to ``end``, to a Parquet file, one row each; how many.
+
+    draws: add the column ``recomputed_chance``, for which all is replayed; see ``recomputed``.
+    """
     with needed_for("driftbandit.live export"):
         import polars as pl
     frames = list(frames_of(journal, journal.start if first is None else first, journal.end if end is None else end))
     table = pl.concat(frames) if frames else pl.DataFrame(schema=schema())
+    if draws is not None:
+        found = recomputed(journal, draws)
+        chances = [found.get(number) for number in table["record"]]
+        table = table.with_columns(pl.Series("recomputed_chance", chances, pl.Float64))
+    save(table, path)
+    return table.height
+
+
+def save(table: "pl.DataFrame", path: str | Path) -> None:
+    """To a Parquet or CSV file that is its owner's alone, as the journal is."""
 
     def write(file: BinaryIO) -> None:
-        os.chmod(file.name, MINE)  # as the journal's
-        table.write_parquet(file)
+        os.chmod(file.name, MINE)
+        if Path(path).suffix == ".csv":
+            table.write_csv(file)
+        else:
+            table.write_parquet(file)
 
     write_atomically(path, write)
-    return table.height
 
 
 def frames_of(journal: Journal, first: int, end: int) -> "Iterator[pl.DataFrame]":
@@ -109,40 +127,11 @@ class Verified(NamedTuple):
 
 def verify(journal: Journal) -> Verified:
     """Fold all that is there and check every witness, and the snapshots against the fold. Raises Damaged or Mismatch."""
-    state = State() if journal.start == 0 else snapshot_from(journal, journal.start)
-    first, witnesses = state.place, 0
-    while state.place < journal.end:
-        for number, record in tail(journal, state.place):
-            if isinstance(record, r.Adopted):  # what was folded so far is not what was gone on with
-                state = snapshot_from(journal, number + 1)
-                break
-            try:
-                state.apply(record)
-            except Mismatch as error:
-                state = adopted_after(journal, error)
-                first = state.place
-                break
-            witnesses += isinstance(record, r.Witness)
+    first, witnesses, state = replay(journal)
     if state.freeze().encode() != recover(journal).freeze().encode():
         raise Damaged(f"{journal.name}: its latest snapshot is not what its records make: remove the snapshot")
     digests = {name: each.digest().hex() for name, each in state.names.items()}
     return Verified(first, state.place, witnesses, digests)
-
-
-def adopted_after(journal: Journal, error: Mismatch) -> State:
-    """Where it was gone on with, though this did not agree; else the mismatch stands."""
-    for number, record in tail(journal, error.record):
-        if isinstance(record, r.Adopted) and record.mismatch <= error.record:
-            return snapshot_from(journal, number + 1)
-    raise with_advice(journal, error) from None
-
-
-def snapshot_from(journal: Journal, first: int) -> State:
-    """The state at the oldest snapshot from this record on."""
-    places = [place for place in journal.snapshots() if first <= place <= journal.end]
-    if not places:
-        raise Damaged(f"{journal.name}: verifying it needs a snapshot from record {first} on, and none was found")
-    return State.thaw(snapshot.read(journal.snapshot(min(places)), min(places)))
 
 
 def compact(service: Service, keep: float = 0.0) -> int:

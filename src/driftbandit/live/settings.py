@@ -22,6 +22,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
         gather: what several rewards of a decision make: "first" counts alone, their "sum", or the "last".
         late: what a reward after the wait is: "refuse": kept in the journal alone; "learn": learnt for its round.
         explore: the share of decisions that are drawn evenly from all arms; makes propensities exact.
+        rate: decisions per second that are taken over HTTP, and as many at once; more are refused. None for no limit.
         most_waiting: how many decisions may wait at a time; more are refused.
         remember: seconds for which an id is remembered after its reward or its expiry.
         most_remembered: how many such ids are remembered at most; the oldest is forgotten first.
@@ -33,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     gather: Literal["first", "sum", "last"] = "first"
     late: Literal["refuse", "learn"] = "refuse"
     explore: float = 0.0
+    rate: float | None = None
     most_waiting: int = 100_000
     remember: float = DAY
     most_remembered: int = 100_000
@@ -45,6 +47,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
             validate.whole("most_remembered", self.most_remembered, least=0)
             if self.default is not None:
                 validate.real("default", self.default)
+            if self.rate is not None:
+                validate.positive("rate", self.rate)
             if not 0.0 <= validate.real("explore", self.explore) <= 1.0:
                 raise ValueError(f"explore must lie between 0 and 1, got {self.explore}")
             for name, choices in CHOICES.items():

@@ -130,6 +130,7 @@ class DetectionAugmentedUCB(ConfidentPolicy):
 
     fixed_only: ClassVar[bool] = True
     by_arrival: ClassVar[bool] = True
+    ties_only: ClassVar[bool] = True
 
     def _new_state(self) -> AugmentedState:
         if self.horizon is None:

@@ -65,6 +65,7 @@ class CusumUCB(ConfidentPolicy):
 
     proved: ClassVar[bool] = False
     by_arrival: ClassVar[bool] = True
+    ties_only: ClassVar[bool] = True
 
     def _new_state(self) -> CusumState:
         validate.positive("noise", self.noise)

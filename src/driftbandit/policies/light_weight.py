@@ -49,6 +49,7 @@ class LightWeightUCB(ConfidentPolicy):
 
     remembers = DISCOUNT
     in_blocks = True
+    ties_only = True
 
     def _new_state(self) -> LightWeightState:
         self.discount = tuned_discount(self)

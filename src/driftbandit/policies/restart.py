@@ -92,6 +92,7 @@ class RestartUCB(ConfidentPolicy):
 
     remembers = Memory("period")
     in_blocks = True
+    ties_only = True
     pen = 1
 
     def _new_state(self) -> RestartState:
@@ -109,6 +110,7 @@ class StaticUCB(ConfidentPolicy):
 
     pen = 4
     in_blocks = True
+    ties_only = True
 
     def _new_state(self) -> RestartState:
         return new_state(self, NEVER)
@@ -125,6 +127,7 @@ class OracleRestartUCB(ConfidentPolicy):
 
     pen = 0
     in_blocks = True
+    ties_only = True
 
     def _new_state(self) -> RestartState:
         points = [validate.whole("change_points", point) for point in list(self.change_points)]

@@ -106,6 +106,7 @@ class WeightUCB(ConfidentPolicy):
 
     remembers = DISCOUNT
     in_blocks = True
+    ties_only = True
     pen = 3
 
     def _new_state(self) -> WeightState:

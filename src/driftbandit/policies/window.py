@@ -139,6 +139,7 @@ class WindowUCB(ConfidentPolicy):
 
     remembers = Memory("window")
     in_blocks = True
+    ties_only = True
     pen = 2
 
     def _new_state(self) -> WindowState:

@@ -29,7 +29,7 @@ class Host:
     """The service, its committer, and the futures of those who wait.
 
     Parameters:
-        rate: decisions per second of one experiment, and as many at once; None for no limit.
+        rate: decisions per second of each experiment, and as many at once; None for no limit but their own.
         failed: called once, in the loop, when the journal cannot be written any more: the process must end.
     """
 
@@ -103,8 +103,10 @@ class Host:
         """Refuse where the disk is nearly full or too many are asked for; rewards are taken even then."""
         if self.full:
             raise come_again(503, "the disk is nearly full: decisions are refused, rewards are still taken", 30)
-        if self.rate is not None:
-            self._spend(self.service._experiment(experiment), count, self.rate)
+        known = self.service._experiment(experiment)
+        own, common = known.settings.rate, self.rate
+        if own is not None or common is not None:
+            self._spend(known, count, min(own or math.inf, common or math.inf))
 
     def admit_any(self) -> None:
         if self.not_ready is not None:

@@ -47,6 +47,9 @@ class ChooserPlayer(Player):
         offered = enumerate(self._offered(record))
         return [opinion(outlook, i, name, found[name].estimate, found[name].width) for i, name in offered]
 
+    def chances(self, record: Decided, draws: int) -> list[float]:
+        return list(self.chooser.chances(record.fields, exclude=record.exclude, draws=draws).values())
+
     def _check(self, exclude: tuple[str, ...]) -> None:
         try:
             self.chooser.actions.offered(exclude)

@@ -71,6 +71,10 @@ class Player(ABC):
         """What is thought of everything on offer, in order."""
 
     @abstractmethod
+    def chances(self, record: Decided, draws: int) -> list[float]:
+        """With what chance each of what is on offer would be chosen now, in order; see ``Policy.chances``."""
+
+    @abstractmethod
     def twin(self) -> "Player":
         """A copy, to try something on or to write."""
 
@@ -155,6 +159,9 @@ class PolicyPlayer(Player):
         means, widths = outlook.appraise(np.asarray(self._arms(record)))
         parts = enumerate(zip(means.tolist(), widths.tolist(), strict=True))
         return [opinion(outlook, i, None if names is None else names[i], m, w) for i, (m, w) in parts]
+
+    def chances(self, record: Decided, draws: int) -> list[float]:
+        return list(map(float, self.policy.chances(self._arms(record), draws)))
 
     def twin(self) -> "PolicyPlayer":
         made = PolicyPlayer(copy.copy(self.policy))

@@ -66,6 +66,7 @@ class Policy(Shown, Taught, ABC):
     fixed_only: ClassVar[bool] = False  # it cannot play arms that change
     in_blocks: ClassVar[bool] = False  # it can play a model that splits into blocks
     by_arrival: ClassVar[bool] = False  # rewards count in the order in which they arrive, not in that of their rounds
+    ties_only: ClassVar[bool] = False  # chance decides between arms that tie, and has no other part in its choice
     remembers: ClassVar[Memory | None] = None  # the parameter that a memory in rounds sets, if one does
     pen: ClassVar[int | None] = None  # its own place among the pens of figures; the first eight are taken
 

@@ -1,8 +1,9 @@
-"""For callers that keep track of decisions themselves: learning by round and arm, and a policy as bytes."""
+"""For callers that keep track of decisions themselves: chances, learning by round and arm, and a policy as bytes."""
 
 import hashlib
 import io
 import json
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from driftbandit.core import validate
 from driftbandit.core.arms import FixedArms
 from driftbandit.core.types import Floats
 from driftbandit.policies._base import saved as store
+from driftbandit.policies._base.chances import chances
 from driftbandit.policies._base.decision import Decision
 from driftbandit.policies._base.entry import SLACK
 from driftbandit.policies._base.leaves import leaves
@@ -39,6 +41,16 @@ class Taught(Scratch):
         self.rounds = t + 1
         self._waiting.pop(t - self.most_waiting, None)
         return index
+
+    def chances(self, arms: ArrayLike | FixedArms, draws: int = 1000) -> Floats:
+        """The probability of each arm to be chosen by the next ``select``, over the policy's luck; changes nothing.
+
+        Where only ties are left to chance (RestartUCB, WindowUCB, WeightUCB and their like) it is exact: 1 for the best arm,
+        or even shares for those that tie. Else (AdaptiveUCB, DetectUCB, DiscountedTS, Master, BanditOverBandit, and policies
+        of your own) it is a share of ``draws`` choices with luck of their own: the same each time it is asked, off by about
+        √(p(1 − p)/draws), and 0 for an arm that none of them chose.
+        """
+        return chances(copy(self), arms, draws)
 
     def learn(self, round: int, arm: ArrayLike, reward: float, *, own: bool = True) -> None:
         """Learn the reward of an arm that was played in a round which this policy decided.
