@@ -68,24 +68,24 @@ class NaiveArchive:
 
 class NaiveTrust:
     def __init__(self) -> None:
-        self.trust, self.information, self.product, self.count = 1.0, 0.0, 0.0, 0
+        self.trust, self.information, self.count = 1.0, 4.0, 0
         self.spreads2 = np.zeros(2)  # about what the archive expects, and the bank
-        self.outstanding: dict[int, tuple[float, float, Floats, float]] = {}
+        self.outstanding: dict[int, tuple[float, float, Floats]] = {}
 
     @property
     def certainty(self) -> float:
-        return math.sqrt(4 + self.information)
+        return math.sqrt(self.information)
 
-    def learn(self, claim: float, other: float, residuals: Floats, chance: float, noise2: float) -> None:
+    def age(self, n: int) -> None:
+        self.information = max(self.information * (1 - 2 / n), 4.0)
+
+    def learn(self, claim: float, other: float, residuals: Floats, noise2: float) -> None:
         self.count = min(self.count + 1, 6000)
         self.spreads2 += (residuals**2 - self.spreads2) / self.count
         residual, spread2 = residuals[np.argmin(self.spreads2)], max(self.spreads2.min(), noise2)
         beyond = float(np.clip(residual - other - self.trust * claim, -3 * math.sqrt(spread2), 3 * math.sqrt(spread2)))
-        y = self.trust * claim + beyond
-        keep = 1 - max(4 * chance * (1 - chance), 0.1) / 6000
-        self.information = self.information * keep + claim**2 / spread2
-        self.product = self.product * keep + claim * (y - claim) / spread2
-        self.trust = 1 + self.product / (4 + self.information)
+        self.information += claim**2 / spread2
+        self.trust = float(np.clip(self.trust + claim * beyond / spread2 / self.information, 0, 1))
 
 
 class NaiveLateness:
@@ -178,7 +178,7 @@ class NaiveEvidence(Naive):
         chance = self.probe * math.sqrt(self.d / (self.learnt - self.since + self.d))
         u, w = luck(self.p.seed, self.t, 1)[0, 2:]
         if u < chance:
-            k = next((k for k in range(self.K - 2) if self.memories[k] * chance >= 0.4 * self.D * 2.5 ** (w - 0.5)), self.K - 2)
+            k = next((k for k in range(self.K - 2) if self.memories[k] * chance >= 0.2 * self.D * 4 ** (w - 0.5)), self.K - 2)
             forgotten = self.penalty * np.trace(self.members[k].metric)
             played = k if u * self.D < 3 * chance * forgotten else main
         self.forgot = self.restarts > 0 or main < self.K - 1
@@ -210,7 +210,7 @@ class NaiveEvidence(Naive):
         mine, its = (self.archive.expects(self.whole(rows[i])) for i in (arm, other))
         bases = np.array([chance * mine + (1 - chance) * its, chance * mean[arm] + (1 - chance) * mean[other]])
         claim = mean[arm] - mean[other] - difference
-        self.trust.outstanding[self.t] = (follows - chance) * claim, (follows - chance) * difference, bases, chance
+        self.trust.outstanding[self.t] = (follows - chance) * claim, (follows - chance) * difference, bases
         return arm if follows else other
 
     def whole(self, arm: Floats) -> Floats:
@@ -260,9 +260,10 @@ class NaiveEvidence(Naive):
         if self.learnt == 8 * self.D:
             self.archive = NaiveArchive([(past.x, past.r) for past in self.past], self.penalty)
         elif self.learnt > 8 * self.D:
+            self.trust.age(self.learnt)
             if s in self.trust.outstanding:
-                claim, other, bases, chance = self.trust.outstanding.pop(s)
-                self.trust.learn(claim, other, r - bases, chance, self.noise2)
+                claim, other, bases = self.trust.outstanding.pop(s)
+                self.trust.learn(claim, other, r - bases, self.noise2)
             self.archive.remember(x, r)
 
     def level(self, squares: Floats) -> float:

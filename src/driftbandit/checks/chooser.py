@@ -59,7 +59,7 @@ def dense_twin(hire: Hire, chooser: Chooser) -> Policy:
     policy, dim = chooser.policy, chooser.layout.dim
     if policy.blocks == 1 or not isinstance(policy, EvidencePolicy):
         return hire.policy(dim, **hire.settings)
-    twin = hire.policy(dim, **{**hire.settings, "width": policy.width})
+    twin = hire.policy(dim, **hire.settings)
     twin.memories = policy.block_memories  # type: ignore[attr-defined]
     twin.state = twin._new_state()
     return twin

@@ -165,7 +165,7 @@ class Chooser:
     ) -> dict[str, float]:
         """With what chance the next ``select`` would choose each action; changes nothing. See ``Policy.chances``."""
         offered = self.actions.offered(exclude)
-        arms = self._arms(offered, self.context.encode({} if fields is None else fields))
+        arms = self._offer_of(offered).arms(self.context.encode({} if fields is None else fields))
         return dict(zip(offered, self.policy.chances(arms, draws).tolist(), strict=True))
 
     @property

@@ -13,7 +13,7 @@ from driftbandit.policies._evidence.state import DOUBT, Rule
 class AdaptiveUCB(EvidencePolicy):
     """Forget as much as the rewards justify, told nothing but the number of features.
 
-    A bank of estimators, with memories of 4, 10, 25, … rewards (in blocks 10, 40, 160, …) and one that is unlimited, learns
+    A bank of estimators, with memories of 4, 16, 64, … rewards (in blocks 10, 40, 160, …) and one that is unlimited, learns
     from every reward. The longest memory that no shorter one contradicts is played; one that is refuted is rebuilt from what
     came since. An archive that never forgets is asked too, and decides where forgetting does not pay. Rewards may follow any
     law (clicks at 1 %, heavy tails, counts) and arrive late: they count in the order of arrival, except those decided before
@@ -27,8 +27,7 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    Caveat: κ = 1.4 standard deviations (1 in blocks), growing in calm, is calibrated, not a confidence radius; there is no
-    regret bound.
+    Caveat: κ = 1 standard deviation, growing in calm, is calibrated, not a confidence radius; there is no regret bound.
 
     Its own parameters:
         doubt: evidence, in nats, that keeps a memory from being played.
@@ -36,7 +35,7 @@ class AdaptiveUCB(EvidencePolicy):
 
     doubt: float = DOUBT
 
-    memories: ClassVar[Sequence[int]] = [4, 10, 25, 63, 157, 391, 977, 2442]
+    memories: ClassVar[Sequence[int]] = [4, 16, 64, 256, 1024, 4096, 16384]
     block_memories: ClassVar[Sequence[int]] = [10, 40, 160, 640, 2560, 10240, 40960]
     pen = 6
 

@@ -14,11 +14,13 @@ class DetectUCB(EvidencePolicy):
 
     Epochs last as long as the world permits. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
     that is played, which is rebuilt once one of them refutes it. Six tenths of AdaptiveUCB's cost; best where changes are
-    abrupt. It probes half as often. Rewards of any law, late rewards and the archive are handled as in AdaptiveUCB.
+    abrupt. It probes half as often, and its width is 1.4 instead of 1. Rewards of any law, late rewards and the archive are
+    handled as in AdaptiveUCB.
 
     Caveat: no regret bound; a change that does not show at the arms it plays is found late.
     """
 
+    width: float | str = 1.4
     probe: float = 0.1
 
     memories: ClassVar[Sequence[int]] = [4, 32, 256]

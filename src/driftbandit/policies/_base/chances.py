@@ -48,7 +48,10 @@ def choices(copy: Any, arms: ArrayLike | FixedArms, luck: Floats) -> NDArray[np.
     chosen = np.empty(len(luck), np.int64)
     for k in range(len(luck)):
         page, place = divmod(k, LUCK_ROUNDS)
-        copy._luck, copy._luck_from = luck[page * LUCK_ROUNDS :][:LUCK_ROUNDS], round - place
+        if place == 0:
+            part = luck[page * LUCK_ROUNDS :][:LUCK_ROUNDS]
+            copy._luck[: len(part)] = part
+        copy._luck_from = round - place
         chosen[k] = copy.select(arms).index
         copy.rounds = round
         for array, before in origin:

@@ -22,24 +22,23 @@ from driftbandit.core.verbs import clear, with_penalty
 from driftbandit.policies._evidence.bank import LEARNT, PENALTY, Bank, predict_and_learn
 from driftbandit.policies._evidence.verbs import remember, shared
 
-TRUST, INFORMATION, PRODUCT, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(9)  # rows of the scale
-PRIOR = 4.0  # information before any comparison: trust is 1, give or take ½
-LASTING = 6000.0  # comparisons that trust remembers, if their outcome was open; …
-SETTLED = 0.1  # … one whose outcome was not, and which told nothing, counts as this many
+TRUST, INFORMATION, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(8)  # rows of the scale
+DOUBTFUL = 4.0  # the least information: trust is known give or take ½, as before any comparison
+AGEING = 2.0  # information is lost with the square of age: of n rewards, mostly the second half counts
+LASTING = 6000.0  # comparisons over which the spread of rewards is averaged
 RECENT = 16.0  # rewards over which the part that all arms share is averaged
 OUTLYING = 3.0  # a reward counts for at most so many standard deviations
 OUTSTANDING = 2048  # rounds after which a comparison is given up
-CLAIM, OTHER, BASE, BANK_BASE, OPEN = range(5)  # columns of what is outstanding
+CLAIM, OTHER, BASE, BANK_BASE = range(4)  # columns of what is outstanding
 
 
 class Archive(NamedTuple):
     ridge: Any  # a Ridge, or Blocks; of differences
     x: Floats  # (D,): scratch, a difference of arms; none in blocks
     average: Floats  # (D + 1,): of the last arms, and of their rewards; in blocks (1,), of the unexpected part of these
-    scale: Floats  # trust ŵ; what is known of it, Σz²/σ²; Σz(y − z)/σ²; the w of this round; whether it is a probe; the spread
-    # σ² of rewards about what the archive expects, and the bank; how many it averages; how many rewards are in the averages
-    outstanding: Floats  # (OUTSTANDING, 5): by round, z, what the archive adds, the reward that it and the bank expect, and
-    # how open it was, from 0 to 1, whose choice would be played
+    scale: Floats  # trust ŵ; what is known of it, 1/variance; the w of this round; whether it is a probe; the spread σ² of
+    # rewards about what the archive expects, and the bank; how many it averages; how many rewards are in the averages
+    outstanding: Floats  # (OUTSTANDING, 4): by round, z, what the archive adds, the reward that it and the bank expect
     rounds: Ints  # (OUTSTANDING,): those rounds, counted from 1
 
 
@@ -54,9 +53,9 @@ class Estimates(NamedTuple):
 
 def new_archive(ridge: Ridge | Blocks) -> Archive:
     dim = len(ridge.columns) if isinstance(ridge, Ridge) else 0
-    scale = np.zeros(9)
-    scale[TRUST] = 1.0
-    outstanding = np.zeros((OUTSTANDING, 5))
+    scale = np.zeros(8)
+    scale[TRUST], scale[INFORMATION] = 1.0, DOUBTFUL
+    outstanding = np.zeros((OUTSTANDING, 4))
     return Archive(ridge, np.zeros(dim), np.zeros(dim + 1), scale, outstanding, np.zeros(OUTSTANDING, np.int64))
 
 
@@ -91,7 +90,7 @@ def remember_difference(archive: Archive, x: Floats, r: float) -> None:
 @kernel
 def certainty(archive: Archive) -> float:
     """One over the standard deviation of trust."""
-    return math.sqrt(PRIOR + archive.scale[INFORMATION])
+    return math.sqrt(archive.scale[INFORMATION])
 
 
 @kernel
@@ -139,16 +138,21 @@ def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estima
     follows = scale[DRAWN] > edge
     centred = (1.0 if follows else 0.0) - chance
     kept[CLAIM], kept[OTHER] = centred * (mine - other), centred * other
-    kept[OPEN] = 4.0 * chance * (1.0 - chance)
     kept[BASE], kept[BANK_BASE] = estimates.its_of_other + chance * other, estimates.mine_of_other + chance * mine
     archive.rounds[t % OUTSTANDING] = t + 1
     return bool(follows)
 
 
 @kernel
-def compare(archive: Archive, s: int, r: float, noise2: float) -> None:
-    """Learn how far to trust the policy: regress what a reward is beyond the archive's expectation on the policy's claim."""
+def compare(archive: Archive, s: int, r: float, noise2: float, n: int) -> None:
+    """Learn from the n-th reward how far to trust the policy: regress what it is beyond expectation on the policy's claim.
+
+    Trust is followed as by a Kalman filter. What is known of it ages, since an archive of n rewards differs from one of n/2,
+    and what was settled early would never be tried again. It stays between 0 and 1: claims that turn out false, as they do
+    until a change is noticed, are no reason to distrust more than entirely.
+    """
     scale, kept = archive.scale, archive.outstanding[s % OUTSTANDING]
+    scale[INFORMATION] = max(scale[INFORMATION] * (1.0 - AGEING / n), DOUBTFUL)
     if archive.rounds[s % OUTSTANDING] != s + 1:
         return
     archive.rounds[s % OUTSTANDING] = 0
@@ -159,9 +163,7 @@ def compare(archive: Archive, s: int, r: float, noise2: float) -> None:
     if scale[BANK_SPREAD2] < scale[SPREAD2]:  # either will do, and the one that predicts rewards better tells more
         residual = bank_residual
     spread2 = max(min(scale[SPREAD2], scale[BANK_SPREAD2]), noise2)
-    expected, most = scale[TRUST] * claim, OUTLYING * math.sqrt(spread2)
-    y = expected + min(max(residual - kept[OTHER] - expected, -most), most)
-    fade = max(kept[OPEN], SETTLED) / LASTING
-    scale[INFORMATION] += claim * claim / spread2 - fade * scale[INFORMATION]
-    scale[PRODUCT] += claim * (y - claim) / spread2 - fade * scale[PRODUCT]
-    scale[TRUST] = 1.0 + scale[PRODUCT] / (PRIOR + scale[INFORMATION])
+    most = OUTLYING * math.sqrt(spread2)
+    surprise = min(max(residual - kept[OTHER] - scale[TRUST] * claim, -most), most)
+    scale[INFORMATION] += claim * claim / spread2
+    scale[TRUST] = min(max(scale[TRUST] + claim * surprise / (spread2 * scale[INFORMATION]), 0.0), 1.0)

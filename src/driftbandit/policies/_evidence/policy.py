@@ -38,7 +38,7 @@ from driftbandit.policies._evidence.verbs import describe
 if TYPE_CHECKING:
     import polars as pl
 
-KAPPA, BLOCK_KAPPA = 1.4, 1.0  # calibrated: in simulated worlds, and in blocks in the simulated shop
+KAPPA = 1.0  # calibrated: in simulated worlds, on real tables and in the simulated shop
 ENOUGH = 10_000  # rewards after which it warns that they never vary: clicks at 0.1 % would have
 FAR_MORE = 10.0  # times as many restarts as chance would bring …
 DISTRUST = 0.5  # … and trust in them below this, by two standard deviations
@@ -70,8 +70,7 @@ class EvidencePolicy(ShownEvidence, Policy):
         dim: the number of features (d).
         intercept: also learn a constant that all rewards have in common. Needed if rewards have one (a base rate) that no
             feature carries; it costs the exploration of one more feature.
-        width: how optimistic, in standard deviations (κ), just after a restart: 1.4 if None, 1 in blocks; "theory" for the
-            radius of eq. 9.
+        width: how optimistic, in standard deviations (κ), just after a restart; "theory" for the radius of eq. 9.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
         noise_known: use ``noise`` as it is.
         refuted: evidence, in nats, at which an estimator is rebuilt.
@@ -86,7 +85,7 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     arm_norm: float = validate.LARGEST
     intercept: bool = False
-    width: float | str | None = None
+    width: float | str = KAPPA
     noise: float | None = None
     noise_known: bool = False
     refuted: float = 10.0
@@ -108,8 +107,6 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     def _settle(self) -> None:
         self.intercept = validate.flag("intercept", self.intercept)
-        if self.width is None:
-            self.width = KAPPA if self.blocks == 1 else BLOCK_KAPPA
         if self.width != "theory":
             self.width = validate.not_negative("width", self.width)  # type: ignore[arg-type]
         self.noise = None if self.noise is None else validate.positive("noise", self.noise)
@@ -151,7 +148,6 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     @property
     def _kappa(self) -> float:
-        assert self.width is not None
         return -1.0 if self.width == "theory" else float(self.width)
 
     def _draw_luck(self) -> int:

@@ -93,15 +93,13 @@ def check_archive(archive: Archive, rounds: int) -> None:
     scale = archive.scale
     check_solved("the archive", archive.ridge.matrix, archive.ridge.vector, archive.ridge.tally)
     check_range("the archive's steps since a fresh solve", archive.ridge.tally[..., STEPS], 0, MOST_STEPS)
-    check_range("what is known of trust", scale[trust.INFORMATION], 0.0, MOST_FOURTH)
-    expected = 1.0 + scale[trust.PRODUCT] / (trust.PRIOR + scale[trust.INFORMATION])
-    demand(np.isclose(scale[trust.TRUST], expected, rtol=1e-9, atol=1e-9), "trust does not match the comparisons")
+    check_range("trust", scale[trust.TRUST], 0.0, 1.0)
+    check_range("what is known of trust", scale[trust.INFORMATION], trust.DOUBTFUL, MOST_FOURTH)
     check_range("whether this round is a probe", scale[trust.PROBING], 0.0, 1.0)
     check_range("the spread of rewards", scale[[trust.SPREAD2, trust.BANK_SPREAD2]], 0.0, MOST_SQUARE)
     check_range("the count of comparisons", scale[trust.COMPARED], 0.0, trust.LASTING)
     check_range("the count of rewards averaged", scale[trust.AVERAGED], 0.0, trust.RECENT)
     check_ring("the rounds of comparisons", archive.rounds - 1, trust.OUTSTANDING, 0, rounds)
-    check_range("how open a comparison is", archive.outstanding[:, trust.OPEN], 0.0, 1.0)
 
 
 def check_lateness(lateness: Lateness, rounds: int, blocks: int, longest: float) -> None:

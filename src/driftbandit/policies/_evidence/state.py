@@ -32,8 +32,8 @@ from driftbandit.policies._evidence.refutation import against, observe, start_ov
 from driftbandit.policies._evidence.verbs import describe, play, remember, shared, size, trace
 
 DOUBT = 5.0  # nats that keep a memory from being played
-REACH = 0.4  # a probe uses an estimator whose memory is about as long as d probes take …
-SPREAD = 2.5  # … within this factor in all: as far apart as memories are, so that no gap between them matters
+REACH = 0.2  # a probe uses an estimator whose memory is about as long as d/5 probes take: …
+SPREAD = 4.0  # … within this factor in all: as far apart as memories are, so that no gap between them matters
 WIDER = 2.0  # and it allows for changes twice as large as those seen
 INDEX = 2  # row of the scores, written by ``pick``
 PATIENCE = 8.0  # the greater, the slower κ grows in calm: without growth, a near tie may lock in
@@ -213,7 +213,7 @@ def take_in(state: EvidenceState, s: int, x: Floats, r: float) -> None:
         if bank.clock[LEARNT] == settled:
             open_archive(archive, bank)
         elif bank.clock[LEARNT] > settled:
-            compare(archive, s, r - bank.scale[SHIFT], bank.scale[NOISE2])
+            compare(archive, s, r - bank.scale[SHIFT], bank.scale[NOISE2], bank.clock[LEARNT])
             remember(archive.ridge, archive, bank.x, r - bank.scale[SHIFT])
     if due(state.diary, r):
         main = to_play(bank, rule)
