@@ -51,7 +51,7 @@ class Writing:
     def _write(self, record: Any) -> Any:
         """Apply a record that is known to be right, and hand it to the journal: both, or nothing ever again."""
         if self._torn or self.commits.failed:
-            raise Broken(f"{self.journal.name}: memory is ahead of the journal since an error: open it again, which recovers")
+            raise self._ahead()
         place = self.state.place
         self._torn = True  # until it is seen to the end, whatever interrupts
         try:
@@ -63,6 +63,17 @@ class Writing:
             field = "arms" if getattr(record, "fields", None) is None else "fields"
             raise error if isinstance(error, Invalid) else Invalid(str(error), field) from None
         return record
+
+    def _write_all(self, records: list[r.Decided]) -> None:
+        """The same of several of which none can be refused."""
+        if self._torn or self.commits.failed:
+            raise self._ahead()
+        self._torn = True
+        self.commits.extend([r.encode(record) for record in self.state.extend(records)])
+        self._torn = False
+
+    def _ahead(self) -> Broken:
+        return Broken(f"{self.journal.name}: memory is ahead of the journal since an error: open it again, which recovers")
 
     @property
     def _last(self) -> int:

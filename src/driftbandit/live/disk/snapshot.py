@@ -50,6 +50,11 @@ class Frozen(NamedTuple):
     snapshot: Snapshot
     parts: list[tuple[Player, list[Entry], list[Entry]]]
 
+    @property
+    def held(self) -> int:
+        """How many entries, which is what it costs."""
+        return sum(len(waiting) + len(settled) for _, waiting, settled in self.parts)
+
     def encode(self) -> bytes:
         """Slow, so done apart from who decides, and page by page, so that others get their turn."""
         for kept, (player, waiting, settled) in zip(self.snapshot.experiments, self.parts, strict=True):

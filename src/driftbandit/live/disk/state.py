@@ -45,18 +45,17 @@ class State:
         self.place, self.at = number + 1, record.at
         return done
 
-    def extend(self, records: Sequence[Any]) -> None:
+    def extend(self, records: Sequence[Any]) -> list[Any]:
         """As ``apply`` of each, with runs of records of one experiment taken at once."""
-        done = 0
-        while done < len(records):
-            experiment = self.experiments.get(getattr(records[done], "of", -1))
-            taken = 0 if experiment is None else run(experiment, self.place, islice(records, done, None))
+        done = list[Any]()
+        while len(done) < len(records):
+            record = records[len(done)]
+            experiment = self.experiments.get(getattr(record, "of", -1))
+            taken = [] if experiment is None else run(experiment, self.place, islice(records, len(done), None))
             if taken:
-                done += taken
-                self.place, self.at = self.place + taken, records[done - 1].at
-            else:
-                self.apply(records[done])
-                done += 1
+                self.place, self.at = self.place + len(taken), taken[-1].at
+            done += taken or [self.apply(record)]
+        return done
 
     def _create(self, record: r.Created) -> None:
         learner = unpacked(record.policy)

@@ -82,14 +82,14 @@ class Board:
         self._rounds: dict[int, int] = {}  # by second: the first
         self.last: deque[Decided] = deque(maxlen=RECENT)
 
-    def decided(self, entry: Entry, record: Decided) -> None:
+    def decided(self, record: Decided) -> None:
         self.last.append(record)
-        second = int(entry.at)
-        self._row(second, entry)[CHOSEN] += 1
-        self._rounds.setdefault(second, entry.round)
+        second = int(record.at)
+        self._row(second, record.action, record.index)[CHOSEN] += 1
+        self._rounds.setdefault(second, record.round)
 
     def learnt(self, entry: Entry, at: float, reward: float) -> None:
-        row = self._row(int(at), entry)
+        row = self._row(int(at), entry.label, entry.index)
         row[REWARDED] += 1
         row[TOTAL] += reward
         row[SQUARES] += reward * reward
@@ -100,8 +100,8 @@ class Board:
     def rewarded(self, entry: Entry, at: float) -> None:
         self.delays.add(max(0.0, at - entry.at))
 
-    def _row(self, second: int, entry: Entry) -> list[float]:
-        name = f"arm {entry.index}" if entry.label is None else entry.label
+    def _row(self, second: int, action: str | None, index: int) -> list[float]:
+        name = f"arm {index}" if action is None else action
         place = self.places.get(name)
         if place is None:
             place = MOST_ACTIONS
