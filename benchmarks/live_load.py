@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from driftbandit.live.answers import Answer, Ask
 from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.door.app import App
 from driftbandit.live.door.server import bind, more_files, run
@@ -40,13 +41,14 @@ def commit_each(app: App) -> None:
     """One commit per request, in the event loop, as in a service without group commits."""
     host = app.host
 
-    def commit(ticket: int) -> "asyncio.Future[None]":
-        host.service.commits.through(ticket)
-        done: asyncio.Future[None] = host.loop.create_future()
-        done.set_result(None)
+    def decide(name: str, id: str, ask: Ask) -> "asyncio.Future[Answer]":
+        answer = host.service.decide(name, id, ask)
+        host.service.commits.through(answer.ticket)
+        done: asyncio.Future[Answer] = host.loop.create_future()
+        done.set_result(answer)
         return done
 
-    host.commit = commit  # type: ignore[method-assign]
+    host.decide = decide  # type: ignore[method-assign]
 
 
 def main(path: Path, mode: str) -> None:

@@ -56,9 +56,7 @@ class Decisions:
         name = call.params[0]
         asked = decode(DECIDE, await call.body())
         self.host.admit_decisions(name)
-        answer = self.host.service.decide(name, asked.id, ask(asked))
-        await self.host.commit(answer.ticket)
-        return Reply(encode(answer))
+        return Reply(encode(await self.host.decide(name, asked.id, ask(asked))))
 
     async def decide_batch(self, call: Call) -> Reply:
         name = call.params[0]
