@@ -89,10 +89,9 @@ def test_same_as_one_by_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     records = [record for _, record in tail(journal, 0)]
     each, taken, met = State(), list[int](), list[Counts]()
 
-    def counted(*told: Any) -> list[Any]:
-        found = run(*told)
-        taken.append(len(found))
-        return found
+    def counted(*told: Any) -> int:
+        taken.append(run(*told))
+        return taken[-1]
 
     monkeypatch.setattr(fold, "run", counted)
     for number, record in enumerate(records, 1):
@@ -162,13 +161,14 @@ def alone(service: Service, id: str, ask: Ask) -> Any:
 
 @pytest.mark.parametrize("explore", [0.0, 0.5])
 def test_decisions_at_once(folder: Path, explore: float) -> None:
-    """As one by one: answers, what is refused, and the state to the last bit."""
+    """As one by one: answers, what is refused, records, and the state to the last bit."""
     services = [opened(folder / name, Clock(), most_waiting=20, explore=explore) for name in "ab"]
     for kinds, ids in BATCHES:
         first, others = kinds.split()
-        wanted = [(id, ASKS[first if k == 0 else others]) for k, id in enumerate(ids)]
-        made = services[0].decide_all("shop", wanted)
-        assert list(map(told, made)) == [told(alone(services[1], *each)) for each in wanted], kinds
+        asks = [ASKS[first if k == 0 else others] for k in range(len(ids))]
+        made = services[0].decide_all("shop", ids, asks)
+        assert list(map(told, made)) == [told(alone(services[1], *each)) for each in zip(ids, asks, strict=True)], kinds
+    assert [*services[0].commits._gathered] == [*services[1].commits._gathered]
     assert bits(services[0]) == bits(services[1])
     for service in services:
         crash(service)
@@ -178,7 +178,7 @@ def test_decisions_at_once_are_witnessed(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("driftbandit.live.service.WITNESS_EVERY", 5)
     service = opened(folder / "a", Clock())
     for batch in range(4):
-        service.decide_all("shop", [(f"{batch} {k}", ASKS["set"]) for k in range(3)])
+        service.decide_all("shop", [f"{batch} {k}" for k in range(3)], 3 * [ASKS["set"]])
     service.commits.through(service.commits.next - 1)
     assert sum(isinstance(record, r.Witness) for _, record in tail(service.journal, 0)) == 2
     assert recover(service.journal, use_snapshots=False).freeze().encode() == bits(service)

@@ -1,6 +1,7 @@
 """Several experiments on one journal. One owner, no locks: each command is checked whole, applied, written, answered."""
 
 from collections.abc import Sequence
+from itertools import repeat
 
 from driftbandit.core import validate
 from driftbandit.live.answers import Answer, Ask, Receipt
@@ -9,7 +10,7 @@ from driftbandit.live.fold import records as r
 from driftbandit.live.fold.asking import LONGEST_ID, asked, is_text, only_set, refused, text, written
 from driftbandit.live.fold.entries import UNSHOWN, WAITING, Entry
 from driftbandit.live.fold.experiment import Experiment
-from driftbandit.live.fold.running import lone_set
+from driftbandit.live.fold.running import runner_of
 from driftbandit.live.managing import Managing
 
 WITNESS_EVERY = 10_000  # decisions of an experiment
@@ -43,20 +44,18 @@ class Service(Managing):
             self._witness(experiment)
         return experiment.waiting[id].answer(repeat=False)
 
-    def decide_all(self, name: str, wanted: Sequence[tuple[str, Ask]]) -> list[Answer | LiveError]:
-        """As ``decide`` of each in turn; what is wrong with one stands in its place.
-
-        Less work where all are new and on a lone set.
-        """
+    def decide_all(self, name: str, ids: Sequence[str], asks: Sequence[Ask]) -> list[Answer | LiveError]:
+        """As ``decide`` of each in turn; what is wrong with one stands in its place. Less work where all are new and alike."""
         experiment = self._experiment(name)
-        records, before = self._alike(experiment, wanted), experiment.counts.decisions
-        if records is None:
-            return [self._tried(name, *each) for each in wanted]
-        self._write_all(records)
+        runner, before = runner_of(experiment), experiment.counts.decisions
+        if runner is None or not alike(experiment, runner.set, ids, asks):
+            return [self._tried(name, *each) for each in zip(ids, asks, strict=True)]
+        told, digest = asked(asks[0], experiment.player.entries)
+        self._write_all(runner, ids, digest, told.deferred)
         if experiment.counts.decisions // WITNESS_EVERY > before // WITNESS_EVERY:
             self._witness(experiment)
         waiting = experiment.waiting
-        return [waiting[id].answer(repeat=False) for id, _ in wanted]
+        return [waiting[id].answer(repeat=False) for id in ids]
 
     def _tried(self, name: str, id: str, ask: Ask) -> Answer | LiveError:
         try:
@@ -65,20 +64,6 @@ class Service(Managing):
             raise
         except LiveError as error:
             return error
-
-    def _alike(self, experiment: Experiment, wanted: Sequence[tuple[str, Ask]]) -> list[r.Decided] | None:
-        """The records to be, if nothing can be wrong with any: new ids, room for them, one ask that is for a lone set."""
-        ids, ask = {id for id, _ in wanted}, wanted[0][1] if wanted else Ask()
-        room = experiment.settings.most_waiting - len(experiment.waiting)
-        if not only_set(ask) or lone_set(experiment) != ask.set or not len(wanted) == len(ids) <= room:
-            return None
-        (told, digest), at = asked(ask, experiment.player.entries), self.now()
-        of, set, deferred, records = experiment.number, ask.set, told.deferred, list[r.Decided]()
-        for id, same in wanted:
-            if same is not ask or experiment.find(id) is not None or not is_text(id, LONGEST_ID):
-                return None
-            records.append(r.Decided(at, of, id, digest, set=set, deferred=deferred))
-        return records
 
     def reward(self, name: str, id: str, value: float, key: str | None = None) -> Receipt:
         """The reward of a decision. Where rewards are summed, each has a ``key`` by which it is known again."""
@@ -122,3 +107,14 @@ class Service(Managing):
         if self.keeper.due(self.commits.next):
             self.snapshot()
         return self.commits.next - before
+
+
+def alike(experiment: Experiment, set: str, ids: Sequence[str], asks: Sequence[Ask]) -> bool:
+    """Whether all ask for this set alone, by one Ask, and by new ids for which there is room: nothing can be wrong then."""
+    if not asks or asks[0].set != set or not only_set(asks[0]) or len({*map(id, asks)}) > 1:
+        return False
+    waiting, settled, different = experiment.waiting, experiment.settled, dict.fromkeys(ids).keys()
+    if len(different) < len(ids) or len(waiting) + len(ids) > experiment.settings.most_waiting:
+        return False
+    new = different.isdisjoint(waiting.keys()) and different.isdisjoint(settled.keys())
+    return new and all(map(is_text, ids, repeat(LONGEST_ID)))

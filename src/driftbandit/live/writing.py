@@ -1,6 +1,6 @@
 """How every command ends: its record applied and handed to the journal, both or neither; and how all of it begins and ends."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from driftbandit import __version__
@@ -13,6 +13,7 @@ from driftbandit.live.fold import records as r
 from driftbandit.live.fold.clock import steady
 from driftbandit.live.fold.entries import Entry
 from driftbandit.live.fold.experiment import Experiment
+from driftbandit.live.fold.running import Runner
 
 
 class Writing:
@@ -64,12 +65,13 @@ class Writing:
             raise error if isinstance(error, Invalid) else Invalid(str(error), field) from None
         return record
 
-    def _write_all(self, records: list[r.Decided]) -> None:
-        """The same of several of which none can be refused."""
+    def _write_all(self, runner: Runner, ids: Sequence[str], asked: bytes, deferred: bool) -> None:
+        """The same of new decisions, of which none can be refused."""
         if self._torn or self.commits.failed:
             raise self._ahead()
         self._torn = True
-        self.commits.extend([r.encode(record) for record in self.state.extend(records)])
+        made = self.state.decide(runner, self.now(), ids, asked, deferred)
+        self.commits.extend([r.encode(record) for record in made])
         self._torn = False
 
     def _ahead(self) -> Broken:

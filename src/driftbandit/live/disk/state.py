@@ -10,7 +10,7 @@ from driftbandit.live.errors import Damaged, Mismatch
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.experiment import STEPS, Experiment
 from driftbandit.live.fold.make import described, player_of, unpacked
-from driftbandit.live.fold.running import run
+from driftbandit.live.fold.running import Runner, run
 
 AT_A_TIME = 10_000  # records folded at a time
 
@@ -45,17 +45,24 @@ class State:
         self.place, self.at = number + 1, record.at
         return done
 
-    def extend(self, records: Sequence[Any]) -> list[Any]:
+    def extend(self, records: Sequence[Any]) -> None:
         """As ``apply`` of each, with runs of records of one experiment taken at once."""
-        done = list[Any]()
-        while len(done) < len(records):
-            record = records[len(done)]
-            experiment = self.experiments.get(getattr(record, "of", -1))
-            taken = [] if experiment is None else run(experiment, self.place, islice(records, len(done), None))
+        done = 0
+        while done < len(records):
+            experiment = self.experiments.get(getattr(records[done], "of", -1))
+            taken = 0 if experiment is None else run(experiment, self.place, islice(records, done, None))
             if taken:
-                self.place, self.at = self.place + len(taken), taken[-1].at
-            done += taken or [self.apply(record)]
-        return done
+                done += taken
+                self.place, self.at = self.place + taken, records[done - 1].at
+            else:
+                self.apply(records[done])
+                done += 1
+
+    def decide(self, runner: Runner, at: float, ids: Sequence[str], asked: bytes, deferred: bool) -> list[r.Decided]:
+        """As ``apply`` of each of these, new and alike."""
+        made = runner.decide(self.place, at, ids, asked, deferred)
+        self.place, self.at = self.place + len(made), at
+        return made
 
     def _create(self, record: r.Created) -> None:
         learner = unpacked(record.policy)

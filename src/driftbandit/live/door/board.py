@@ -79,14 +79,18 @@ class Board:
         self.bounds = (inf, -inf)  # the least and the greatest reward learnt
         self.baselines = np.zeros((2, 4))  # what the caller's own choices earned: where the policy's differed, where it agreed
         self._sums: dict[tuple[int, int], list[float]] = {}  # by second and place: what is not in the series yet
+        self._rows: dict[tuple[int, str | None, int], list[float]] = {}  # the same by second, action and index
         self._rounds: dict[int, int] = {}  # by second: the first
         self.last: deque[Decided] = deque(maxlen=RECENT)
 
     def decided(self, record: Decided) -> None:
         self.last.append(record)
-        second = int(record.at)
-        self._row(second, record.action, record.index)[CHOSEN] += 1
-        self._rounds.setdefault(second, record.round)
+        when = int(record.at), record.action, record.index
+        row = self._rows.get(when)
+        if row is None:
+            row = self._row(*when)
+            self._rounds.setdefault(when[0], record.round)
+        row[CHOSEN] += 1
 
     def learnt(self, entry: Entry, at: float, reward: float) -> None:
         row = self._row(int(at), entry.label, entry.index)
@@ -107,7 +111,8 @@ class Board:
             place = MOST_ACTIONS
             if len(self.places) < MOST_ACTIONS:
                 place = self.places[name] = min({*range(MOST_ACTIONS)}.difference(self.places.values()))
-        return self._sums.setdefault((second, place), [0.0, 0.0, 0.0, 0.0])
+        row = self._rows[second, action, index] = self._sums.setdefault((second, place), [0.0, 0.0, 0.0, 0.0])
+        return row
 
     def settle(self, memory: float | None) -> None:
         """Into the series with what has come, and with the memory in use."""
@@ -118,6 +123,7 @@ class Board:
                 series.reach(second, round)
             series.level(time.time(), np.nan if memory is None else memory)
         self._sums.clear()
+        self._rows.clear()
         self._rounds.clear()
         if len(self.places) == MOST_ACTIONS:
             self._make_room()

@@ -62,8 +62,8 @@ class Decisions:
         name = call.params[0]
         wanted = await several(call, DECIDE, lambda body: decode(DECIDE_BATCH, body).decisions)
         self.host.admit_decisions(name, len(wanted))
-        sound = [(asked.id, ask(asked)) for asked in wanted if not isinstance(asked, Refused)]
-        made = iter(self.host.service.decide_all(name, sound))
+        sound = [asked for asked in wanted if not isinstance(asked, Refused)]
+        made = iter(self.host.service.decide_all(name, [asked.id for asked in sound], list(map(ask, sound))))
         return await self.answers(call, [result(asked if isinstance(asked, Refused) else next(made)) for asked in wanted])
 
     async def reward(self, call: Call) -> Reply:

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from driftbandit.live.answers import Answer, Ask
@@ -24,7 +24,7 @@ log = logging.getLogger("driftbandit.live")
 PULSE = 0.1  # seconds between looks at waits that are over, and at how far the journal is behind
 BEHIND = 0.5  # seconds by which the journal may be behind before decisions are refused
 RESERVE = 64 << 20  # bytes of disk that are kept for rewards
-T = TypeVar("T")
+Futures = Sequence["asyncio.Future[Any]"]
 STOPPED = "the service is stopping: try again, here or where it starts next"
 
 
@@ -44,9 +44,8 @@ class Host:
         self.failed: Callable[[], None] = lambda: None
         self.behind = self.full = self.stopping = self._waking = False
         self.fault: Broken | None = None
-        self._asked: dict[str, list[tuple[str, Ask]]] = {}  # by experiment: what this turn of the loop brings …
-        self._askers: dict[str, list[asyncio.Future[Answer]]] = {}  # … and for whom
-        self._waiting: deque[tuple[int, asyncio.Future[Any], Any]] = deque()  # until which record, and for what
+        self._asked: dict[str, tuple[list[str], list[Ask], list[asyncio.Future[Answer]]]] = {}  # by experiment, in this turn
+        self._waiting: deque[tuple[int, Futures, Sequence[Any]]] = deque()  # until which record, who, and for what
         self._looked = -math.inf  # at the disk
         self._marks: deque[tuple[float, int]] = deque()
         self._spent: WeakKeyDictionary[Experiment, tuple[float, float]] = WeakKeyDictionary()
@@ -63,42 +62,38 @@ class Host:
     def decide(self, name: str, id: str, ask: Ask) -> "asyncio.Future[Answer]":
         """What to await for a durable answer. All that a turn of the loop brings is decided at its end, at once."""
         future = self.loop.create_future()
-        if name in self._asked:
-            self._asked[name].append((id, ask))
-            self._askers[name].append(future)
-        else:
-            if not self._asked:
-                self.loop.call_soon(self._decide)
-            self._asked[name], self._askers[name] = [(id, ask)], [future]
+        if not self._asked:
+            self.loop.call_soon(self._decide)
+        ids, asks, futures = self._asked.get(name) or self._asked.setdefault(name, ([], [], []))
+        ids.append(id)
+        asks.append(ask)
+        futures.append(future)
         return future
 
     def _decide(self) -> None:
-        asked, askers, self._asked, self._askers = self._asked, self._askers, {}, {}
-        for name, wanted in asked.items():
+        asked, self._asked = self._asked, {}
+        for name, (ids, asks, futures) in asked.items():
             made: Sequence[Answer | Exception]
             try:
-                made = self.service.decide_all(name, wanted)
+                made = self.service.decide_all(name, ids, asks)
             except Exception as error:
-                made = [error] * len(wanted)
-            for future, answer in zip(askers[name], made, strict=True):
-                if isinstance(answer, Answer):
-                    self._when_durable(answer.ticket, future, answer)
-                else:
-                    future.set_exception(answer)
+                made = [error] * len(ids)
+            last = max([answer.ticket for answer in made if isinstance(answer, Answer)], default=-1)
+            self._when_durable(last, futures, made)
 
     def commit(self, ticket: int) -> "asyncio.Future[None]":
         """What to await until this record is durable; a repeat that names an earlier one waits no longer than the last."""
         future = self.loop.create_future()
-        self._when_durable(ticket, future, None)
+        self._when_durable(ticket, (future,), (None,))
         return future
 
-    def _when_durable(self, ticket: int, future: "asyncio.Future[T]", result: T) -> None:
+    def _when_durable(self, ticket: int, futures: Futures, results: Sequence[Any]) -> None:
         if ticket < self.service.commits.durable:
-            future.set_result(result)
+            settle(futures, results)
         elif self.fault:
-            future.set_exception(come_again(503, str(self.fault), 5))
+            settle(futures, [come_again(503, str(self.fault), 5)] * len(futures))
         else:
-            self._waiting.append((ticket, future, result))
+            self._waiting.append((ticket, futures, results))
             if not self._waking:
                 self._waking = True
                 self.loop.call_soon(self._wake)  # once for all that this turn of the loop brings
@@ -114,9 +109,7 @@ class Host:
     def _release(self, durable: int) -> None:
         waiting = self._waiting
         while waiting and waiting[0][0] < durable:
-            _, future, result = waiting.popleft()
-            if not future.done():
-                future.set_result(result)
+            settle(*waiting.popleft()[1:])
 
     def _broke(self, fault: Broken) -> None:
         """In the committer's thread. Memory is ahead of the journal: nobody is answered, and the process must end."""
@@ -125,9 +118,8 @@ class Host:
 
     def _give_up(self, fault: Broken) -> None:
         self.fault = fault
-        for _, future, _ in self._waiting:
-            if not future.done():
-                future.set_exception(come_again(503, str(fault), 5))
+        for _, futures, _ in self._waiting:
+            settle(futures, [come_again(503, str(fault), 5)] * len(futures))
         self._waiting.clear()
         self.failed()
 
@@ -190,3 +182,13 @@ class Host:
         self.pulse.cancel()
         await asyncio.to_thread(self.committer.stop)
         await asyncio.to_thread(self.service.close)
+
+
+def settle(futures: Futures, results: Sequence[Any]) -> None:
+    for future, result in zip(futures, results, strict=True):
+        if future.done():
+            continue  # who asked went away
+        if isinstance(result, Exception):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
