@@ -113,8 +113,10 @@ def test_other_files_are_refused(folder: Path) -> None:
         SqliteJournal(folder)
 
 
-def test_the_log_cut_anywhere_in_its_last_group(folder: Path) -> None:
-    """As a power cut may leave it: the last group is there if all of it is, and none of it otherwise."""
+@pytest.mark.parametrize("rest", [0, 50_000])
+def test_the_log_cut_anywhere_in_its_last_group(folder: Path, monkeypatch: pytest.MonkeyPatch, rest: int) -> None:
+    """As a power cut may leave it, at its end or before zeros: the last group is there if all of it is, else none of it."""
+    monkeypatch.setattr("driftbandit.live.disk.sqlite.LOG", 0)
     journal = written(folder / "a")
     log, before = folder / "a-wal", (folder / "a-wal").stat().st_size
     journal.append(6, [b"y" * 3000] * 5)
@@ -125,8 +127,9 @@ def test_the_log_cut_anywhere_in_its_last_group(folder: Path) -> None:
     (folder / "cut").mkdir()
     for length in [*range(before, len(kept[1]), STEP), len(kept[1]) - 1, len(kept[1])]:
         shutil.copyfile(kept[0], folder / "cut" / "a")
-        (folder / "cut" / "a-wal").write_bytes(kept[1][:length])
-        last = [b"y" * 3000] * 5 if length == len(kept[1]) else []
+        left = kept[1][:length] + bytes(rest)
+        (folder / "cut" / "a-wal").write_bytes(left)
+        last = [b"y" * 3000] * 5 if left.startswith(kept[1]) else []
         assert records(folder / "cut" / "a") == whole + last
 
 
