@@ -132,12 +132,10 @@ class Host:
         if self.rate is not None:
             self._spend(self.service._experiment(experiment), count, self.rate)
 
-    def admit_any(self) -> None:
+    def admit(self, writing: bool) -> None:
         if self.not_ready is not None:
             raise come_again(503, self.not_ready, 1)
-
-    def admit_writing(self) -> None:
-        if self.behind:
+        if writing and self.behind:
             raise come_again(503, f"the journal is more than {BEHIND} s behind", 1)
 
     def _spend(self, experiment: Experiment, count: int, rate: float) -> None:
