@@ -99,7 +99,6 @@ class Experiment:
         if entry is not None and self.at_once and record.key is None:  # as most are: the first, learnt as it comes
             self._learn(entry, record.value, record.at)
             self._settle(entry, number, record.at, REWARDED, record.value, False)
-            self.deadlines.tidy(self.waiting)
             return
         entry = entry or self.settled[record.id]
         result = self.outcome(entry, record.value, record.key)
@@ -112,7 +111,6 @@ class Experiment:
             self.settled[entry.id] = replace(entry, last=number, reward=reward, keys=keys, state=state, arm=None)
         elif result == "learnt":
             self._settle(entry, number, record.at, REWARDED, reward, False)
-            self.deadlines.tidy(self.waiting)
         else:
             after = replace(entry, last=number, reward=reward, keys=keys, pending=False)
             if entry.pending:
@@ -156,7 +154,6 @@ class Experiment:
             self.counts.unshown += state == UNSHOWN
             self.counts.expired += state == EXPIRED
             self._settle(entry, number, record.at, state, entry.reward, entry.pending)
-        self.deadlines.tidy(self.waiting)
 
     def _settle(self, entry: Entry, number: int, at: float, state: int, reward: float | None, pending: bool) -> None:
         """Nothing more is expected of it; the id is remembered for a while."""
@@ -164,6 +161,7 @@ class Experiment:
         del self.waiting[id]
         self.settled[id] = replace(entry, last=number, deadline=at, arm=arm, state=state, reward=reward, pending=pending)
         self.order.append(id)
+        self.deadlines.tidy(self.waiting)
 
     def forget(self, at: float) -> None:
         order, settled, most, since = self.order, self.settled, self.settings.most_remembered, at - self.settings.remember
