@@ -69,8 +69,8 @@ def freeze(place: int, at: float, made: int, tokens: list[Token], experiments: l
 
 
 def parts(experiment: Experiment) -> tuple[Player, list[Entry], list[Entry]]:
-    settled = [experiment.settled[id] for id in experiment.order]
-    return experiment.player.twin(), list(experiment.waiting.values()), settled
+    """A dict keeps its order, so that of the settled is theirs."""
+    return experiment.player.twin(), list(experiment.waiting.values()), list(experiment.settled.values())
 
 
 def pages(entries: list[Entry]) -> list[bytes]:
