@@ -127,6 +127,22 @@ def test_of_those_who_ask_at_once_each_has_its_own_answer(tmp_path: Path) -> Non
     play(tmp_path, story)
 
 
+def test_what_fails_for_one_does_not_fail_for_others(tmp_path: Path) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        service, whole = app.host.service, app.host.service.decide
+
+        def failing(name: str, id: str, ask: Any) -> Any:
+            if id == "b":
+                raise RuntimeError("by mistake")
+            return whole(name, id, ask)
+
+        service.decide = failing
+        said = await asyncio.gather(*(decide(client, id, set=set) for id, set in (("a", "all"), ("b", "all"), ("c", "none"))))
+        assert [each.status_code for each in said] == [200, 500, 422]
+
+    play(tmp_path, story)
+
+
 def test_a_batch_line_by_line(tmp_path: Path) -> None:
     async def story(app: Any, client: httpx.AsyncClient) -> None:
         lines = b'{"id": "a", "set": "all"}\n{"id": 7}\nno JSON\n\n{"id": "b", "set": "all"}\n'

@@ -5,7 +5,7 @@ from itertools import repeat
 
 from driftbandit.core import validate
 from driftbandit.live.answers import Answer, Ask, Receipt
-from driftbandit.live.errors import Broken, Conflict, Full, LiveError
+from driftbandit.live.errors import Broken, Conflict, Full
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.asking import LONGEST_ID, asked, is_text, only_set, refused, text, written
 from driftbandit.live.fold.entries import UNSHOWN, WAITING, Entry
@@ -44,7 +44,7 @@ class Service(Managing):
             self._witness(experiment)
         return experiment.waiting[id].answer(repeat=False)
 
-    def decide_all(self, name: str, ids: Sequence[str], asks: Sequence[Ask]) -> list[Answer | LiveError]:
+    def decide_all(self, name: str, ids: Sequence[str], asks: Sequence[Ask]) -> list[Answer | Exception]:
         """As ``decide`` of each in turn; what is wrong with one stands in its place. Less work where all are new and alike."""
         experiment = self._experiment(name)
         runner, before = runner_of(experiment), experiment.counts.decisions
@@ -57,12 +57,12 @@ class Service(Managing):
         waiting = experiment.waiting
         return [waiting[id].answer(repeat=False) for id in ids]
 
-    def _tried(self, name: str, id: str, ask: Ask) -> Answer | LiveError:
+    def _tried(self, name: str, id: str, ask: Ask) -> Answer | Exception:
         try:
             return self.decide(name, id, ask)
         except Broken:
             raise
-        except LiveError as error:
+        except Exception as error:  # of one, which the others must not suffer from
             return error
 
     def reward(self, name: str, id: str, value: float, key: str | None = None) -> Receipt:

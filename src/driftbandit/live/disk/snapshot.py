@@ -69,7 +69,7 @@ def freeze(place: int, at: float, made: int, tokens: list[Token], experiments: l
 
 
 def parts(experiment: Experiment) -> tuple[Player, list[Entry], list[Entry]]:
-    """A dict keeps its order, so that of the settled is theirs."""
+    """The settled in the order in which they were settled, which a dict keeps."""
     return experiment.player.twin(), list(experiment.waiting.values()), list(experiment.settled.values())
 
 

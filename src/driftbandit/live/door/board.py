@@ -85,12 +85,9 @@ class Board:
 
     def decided(self, record: Decided) -> None:
         self.last.append(record)
-        when = int(record.at), record.action, record.index
-        row = self._rows.get(when)
-        if row is None:
-            row = self._row(*when)
-            self._rounds.setdefault(when[0], record.round)
-        row[CHOSEN] += 1
+        second = int(record.at)
+        self._row(second, record.action, record.index)[CHOSEN] += 1
+        self._rounds.setdefault(second, record.round)
 
     def learnt(self, entry: Entry, at: float, reward: float) -> None:
         row = self._row(int(at), entry.label, entry.index)
@@ -105,6 +102,10 @@ class Board:
         self.delays.add(max(0.0, at - entry.at))
 
     def _row(self, second: int, action: str | None, index: int) -> list[float]:
+        row = self._rows.get((second, action, index))
+        return self._new_row(second, action, index) if row is None else row
+
+    def _new_row(self, second: int, action: str | None, index: int) -> list[float]:
         name = f"arm {index}" if action is None else action
         place = self.places.get(name)
         if place is None:

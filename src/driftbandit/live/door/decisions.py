@@ -167,10 +167,13 @@ def each(wanted: T | Refused, do: Callable[[T], api.Result]) -> api.Result:
         return said(refusal_of(error))
 
 
-def result(made: Answer | LiveError | Refused) -> api.Result:
+def result(made: Answer | Exception) -> api.Result:
     if isinstance(made, Answer):
         return api.Result(status=200, decision=made)
-    return said(refusal_of(made) if isinstance(made, LiveError) else made)
+    refused = refusal_of(made) if isinstance(made, LiveError) else made
+    if not isinstance(refused, Refused):
+        raise refused
+    return said(refused)
 
 
 def said(refused: Refused) -> api.Result:

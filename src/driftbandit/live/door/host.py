@@ -24,8 +24,9 @@ log = logging.getLogger("driftbandit.live")
 PULSE = 0.1  # seconds between looks at waits that are over, and at how far the journal is behind
 BEHIND = 0.5  # seconds by which the journal may be behind before decisions are refused
 RESERVE = 64 << 20  # bytes of disk that are kept for rewards
-Futures = Sequence["asyncio.Future[Any]"]
 STOPPED = "the service is stopping: try again, here or where it starts next"
+
+Futures = Sequence["asyncio.Future[Any]"]
 
 
 class Host:
@@ -73,7 +74,6 @@ class Host:
     def _decide(self) -> None:
         asked, self._asked = self._asked, {}
         for name, (ids, asks, futures) in asked.items():
-            made: Sequence[Answer | Exception]
             try:
                 made = self.service.decide_all(name, ids, asks)
             except Exception as error:
