@@ -9,7 +9,7 @@ from driftbandit.live.disk.journal import Journal
 from driftbandit.live.errors import Broken
 
 MOST = 10_000  # records in a group, so that none grows without end
-GATHER = 0.001  # seconds to wait for company where there was some last time; less where commits take less
+GATHER = 0.001  # seconds to wait for company where there was some last time
 
 
 class Commits:
@@ -86,17 +86,15 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        last, took, told = 0, 0.0, self.commits.durable
+        last, told = 0, self.commits.durable
         try:
             while not (self._stopping and not self.commits.waiting):
                 if not self.commits.waiting:
                     self._wake.wait()
                     self._wake.clear()
                 if last > 1 and not self._stopping:
-                    time.sleep(min(GATHER, took))
-                began = time.perf_counter()
+                    time.sleep(GATHER)
                 last = self.commits.commit()
-                took = max(time.perf_counter() - began, 0.9 * took)  # the longest of late
                 if self.commits.durable > told:  # by this commit or by another thread's
                     told = self.commits.durable
                     self._durable(told)
