@@ -72,7 +72,7 @@ class Host:
         return future
 
     def _decide(self) -> None:
-        asked, self._asked = self._asked, {}
+        asked, self._asked, self._waking = self._asked, {}, True
         for name, (ids, asks, futures) in asked.items():
             try:
                 made = self.service.decide_all(name, ids, asks)
@@ -80,6 +80,7 @@ class Host:
                 made = [error] * len(ids)
             last = max([answer.ticket for answer in made if isinstance(answer, Answer)], default=-1)
             self._when_durable(last, futures, made)
+        self._wake()  # at once: another turn may take milliseconds
 
     def commit(self, ticket: int) -> "asyncio.Future[None]":
         """What to await until this record is durable; a repeat that names an earlier one waits no longer than the last."""
