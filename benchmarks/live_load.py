@@ -2,11 +2,14 @@
 
 import asyncio
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from driftbandit.live.answers import Answer, Ask
 from driftbandit.live.disk.sqlite import SqliteJournal
 from driftbandit.live.door.app import App
 from driftbandit.live.door.server import bind, more_files, run
@@ -36,23 +39,37 @@ end
 """
 
 
+class Delayed(SqliteJournal):
+    """On a disk whose syncs take so many seconds longer: a sleep lets other threads run, as a sync does."""
+
+    def __init__(self, path: Path, delay: float) -> None:
+        super().__init__(path)
+        self.delay = delay
+
+    def append(self, first: int, records: Sequence[bytes]) -> None:
+        super().append(first, records)
+        if self.delay:
+            time.sleep(self.delay)
+
+
 def commit_each(app: App) -> None:
     """One commit per request, in the event loop, as in a service without group commits."""
     host = app.host
 
-    def commit(ticket: int) -> "asyncio.Future[None]":
-        host.service.commits.through(ticket)
-        done: asyncio.Future[None] = host.loop.create_future()
-        done.set_result(None)
+    def decide(name: str, id: str, ask: Ask) -> "asyncio.Future[Answer]":
+        answer = host.service.decide(name, id, ask)
+        host.service.commits.through(answer.ticket)
+        done: asyncio.Future[Answer] = host.loop.create_future()
+        done.set_result(answer)
         return done
 
-    host.commit = commit  # type: ignore[method-assign]
+    host.decide = decide  # type: ignore[method-assign]
 
 
-def main(path: Path, mode: str) -> None:
+def main(path: Path, mode: str, delay: float) -> None:
     more_files()
     bound = bind("127.0.0.1", 0)
-    app = App(lambda: SqliteJournal(path), path.parent.absolute())
+    app = App(lambda: Delayed(path, delay), path.parent.absolute())
     print(f"http://127.0.0.1:{bound.getsockname()[1]}", flush=True)
     start: Any = app.start
 
@@ -73,4 +90,4 @@ def main(path: Path, mode: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]))

@@ -13,8 +13,12 @@ from driftbandit.live.fold.records import Decided
 pytestmark = pytest.mark.plain
 
 
-def entry(label: str | None, at: float, round: int = 0, index: int = 0) -> Entry:
-    return Entry("id", 0, 0, b"", at, round, index, index, label, False, False, None, None, at + 1, False)
+def entry(label: str | None, at: float) -> Entry:
+    return Entry("id", 0, 0, b"", at, 0, 0, 0, label, False, False, None, None, at + 1, False)
+
+
+def decided(action: str, at: float, round: int = 0) -> Decided:
+    return Decided(at, 0, "id", b"", 0, 0, round, action)
 
 
 def test_a_ring_forgets_what_is_older_than_itself() -> None:
@@ -71,7 +75,7 @@ def test_the_interval_of_a_rate_stays_between_nought_and_one() -> None:
 def test_actions_beyond_the_first_are_told_together() -> None:
     board, now = Board(), time.time()
     for k in range(MOST_ACTIONS + 5):
-        board.decided(entry(f"action {k}", now, round=k), Decided(now, 0, f"id {k}", b""))
+        board.decided(decided(f"action {k}", now, round=k))
     board.learnt(entry("action 0", now), now, 1.0)
     board.learnt(entry(f"action {MOST_ACTIONS + 1}", now), now, 0.5)
     board.settle(12.0)
@@ -87,10 +91,10 @@ def test_actions_beyond_the_first_are_told_together() -> None:
 def test_an_action_that_is_no_more_makes_room_for_another() -> None:
     board, now, week = Board(), time.time(), 7 * 86_400
     for k in range(MOST_ACTIONS):
-        board.decided(entry(f"old {k}", now - week - 3600 * (k > 0)), Decided(now, 0, f"id {k}", b""))
-    board.decided(entry("old 0", now), Decided(now, 0, "again", b""))
+        board.decided(decided(f"old {k}", now - week - 3600 * (k > 0)))
+    board.decided(decided("old 0", now))
     board.settle(None)
-    board.decided(entry("new", now), Decided(now, 0, "new", b""))
+    board.decided(decided("new", now))
     board.settle(None)
     assert [each.action for each in board.history("7d", []).actions] == ["old 0", "new"]
 

@@ -110,6 +110,39 @@ def test_in_a_batch_each_has_its_own_status(tmp_path: Path) -> None:
     play(tmp_path, story)
 
 
+def test_of_those_who_ask_at_once_each_has_its_own_answer(tmp_path: Path) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        def ask(name: str, id: str, set: str) -> Awaitable[httpx.Response]:
+            return client.post(f"/v1/experiments/{name}/decisions", json={"id": id, "set": set})
+
+        shop, fresh = AT.rpartition("/")[2], [str(k) for k in range(20)]
+        alike = await asyncio.gather(*(ask(shop, id, "all") for id in fresh))
+        assert [said.json()["id"] for said in alike] == fresh
+        assert sorted(said.json()["round"] for said in alike) == list(range(20))
+        asked = [(shop, "a", "all"), (shop, "a", "none"), ("other", "b", "all"), (shop, "c", "none"), (shop, "0", "all")]
+        said = await asyncio.gather(*(ask(*each) for each in asked))
+        assert [each.status_code for each in said] == [200, 409, 404, 422, 200]
+        assert [said[0].json()["repeat"], said[4].json()["repeat"]] == [False, True]
+
+    play(tmp_path, story)
+
+
+def test_what_fails_for_one_does_not_fail_for_others(tmp_path: Path) -> None:
+    async def story(app: Any, client: httpx.AsyncClient) -> None:
+        service, whole = app.host.service, app.host.service.decide
+
+        def failing(name: str, id: str, ask: Any) -> Any:
+            if id == "b":
+                raise RuntimeError("by mistake")
+            return whole(name, id, ask)
+
+        service.decide = failing
+        said = await asyncio.gather(*(decide(client, id, set=set) for id, set in (("a", "all"), ("b", "all"), ("c", "none"))))
+        assert [each.status_code for each in said] == [200, 500, 422]
+
+    play(tmp_path, story)
+
+
 def test_a_batch_line_by_line(tmp_path: Path) -> None:
     async def story(app: Any, client: httpx.AsyncClient) -> None:
         lines = b'{"id": "a", "set": "all"}\n{"id": 7}\nno JSON\n\n{"id": "b", "set": "all"}\n'

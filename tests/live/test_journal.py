@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from driftbandit.live import Ask, Service
-from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.disk.sqlite import LOG, SqliteJournal
 from driftbandit.live.errors import Broken, Damaged, JournalError, Locked
 from live_service import FAST, bits, opened
 
@@ -113,8 +113,10 @@ def test_other_files_are_refused(folder: Path) -> None:
         SqliteJournal(folder)
 
 
-def test_the_log_cut_anywhere_in_its_last_group(folder: Path) -> None:
-    """As a power cut may leave it: the last group is there if all of it is, and none of it otherwise."""
+@pytest.mark.parametrize("rest", [0, 50_000])
+def test_the_log_cut_anywhere_in_its_last_group(folder: Path, monkeypatch: pytest.MonkeyPatch, rest: int) -> None:
+    """As a power cut may leave it, at its end or before zeros: the last group is there if all of it is, else none of it."""
+    monkeypatch.setattr("driftbandit.live.disk.sqlite.LOG", 0)
     journal = written(folder / "a")
     log, before = folder / "a-wal", (folder / "a-wal").stat().st_size
     journal.append(6, [b"y" * 3000] * 5)
@@ -125,9 +127,39 @@ def test_the_log_cut_anywhere_in_its_last_group(folder: Path) -> None:
     (folder / "cut").mkdir()
     for length in [*range(before, len(kept[1]), STEP), len(kept[1]) - 1, len(kept[1])]:
         shutil.copyfile(kept[0], folder / "cut" / "a")
-        (folder / "cut" / "a-wal").write_bytes(kept[1][:length])
-        last = [b"y" * 3000] * 5 if length == len(kept[1]) else []
+        left = kept[1][:length] + bytes(rest)
+        (folder / "cut" / "a-wal").write_bytes(left)
+        last = [b"y" * 3000] * 5 if left.startswith(kept[1]) else []
         assert records(folder / "cut" / "a") == whole + last
+
+
+def test_a_log_that_cannot_be_laid_out_is_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = written(folder / "a")
+    assert (folder / "a-wal").stat().st_size >= LOG
+    journal.close()
+
+    def full(descriptor: int) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("driftbandit.live.disk.sqlite.os.fsync", full)
+    journal = SqliteJournal(folder / "a")
+    assert (folder / "a-wal").stat().st_size < LOG
+    journal.append(6, [b"6"])
+    journal.close()
+    assert records(folder / "a")[-1] == b"6"
+
+
+def test_a_large_state_is_kept_less_often(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A snapshot costs what it holds: as many records come before the next."""
+    monkeypatch.setattr("driftbandit.live.disk.keeper.EVERY_RECORDS", 10)
+    service = opened(folder / "a")
+    for k in range(25):
+        service.decide("shop", str(k), Ask(set="shelf"))
+    service.snapshot()
+    service.keeper.wait()
+    place = service.keeper.place
+    assert [service.keeper.due(place + fresh) for fresh in (10, 24, 25)] == [False, False, True]
+    service.close()
 
 
 class Failing(sqlite3.Connection):

@@ -20,7 +20,7 @@ from driftbandit.live.disk.state import State, recover, tail
 from driftbandit.live.errors import LiveError, Mismatch
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.running import run
-from live_service import FAST, Clock, crash
+from live_service import FAST, Clock, bits, crash, opened
 
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -125,3 +125,61 @@ def test_a_run_that_differs(folder: Path) -> None:
         adopted = State(adopting=True)
         adopted.extend(changed)
         assert adopted.mismatch == wrong
+
+
+ASKS = {
+    "set": Ask(set="shelf"),
+    "deferred": Ask(set="shelf", deferred=True),
+    "unknown": Ask(set="shop"),
+    "baseline": Ask(set="shelf", baseline=1),
+    "rows": Ask(arms=[[0.1, 0.2], [0.3, 0.2]]),
+}
+BATCHES: list[tuple[str, list[str]]] = [  # what is asked of the first and of the others, and the ids
+    ("set set", ["a", "b", "c"]),
+    ("set set", ["d", "b", "e"]),  # one is known
+    ("deferred deferred", ["f", "g"]),
+    ("set deferred", ["h", "i", "g"]),
+    ("set set", ["j", "k", "j"]),  # twice in one batch
+    ("set baseline", ["l", "k", "m"]),  # a conflict
+    ("unknown unknown", ["n", "o"]),
+    ("set set", ["p", "q" * 129, "\ud800", "", "r"]),
+    ("rows set", ["s", "t"]),
+    ("set set", ["u", "v", "w", "x", "y", "z"]),  # more than there is room for
+]
+
+
+def told(made: Any) -> Any:
+    return (type(made), str(made)) if isinstance(made, LiveError) else made
+
+
+def alone(service: Service, id: str, ask: Ask) -> Any:
+    try:
+        return service.decide("shop", id, ask)
+    except LiveError as error:
+        return error
+
+
+@pytest.mark.parametrize("explore", [0.0, 0.5])
+def test_decisions_at_once(folder: Path, explore: float) -> None:
+    """As one by one: answers, what is refused, records, and the state to the last bit."""
+    services = [opened(folder / name, Clock(), most_waiting=20, explore=explore) for name in "ab"]
+    for kinds, ids in BATCHES:
+        first, others = kinds.split()
+        asks = [ASKS[first if k == 0 else others] for k in range(len(ids))]
+        made = services[0].decide_all("shop", ids, asks)
+        assert list(map(told, made)) == [told(alone(services[1], *each)) for each in zip(ids, asks, strict=True)], kinds
+    assert [*services[0].commits._gathered] == [*services[1].commits._gathered]
+    assert bits(services[0]) == bits(services[1])
+    for service in services:
+        crash(service)
+
+
+def test_decisions_at_once_are_witnessed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("driftbandit.live.service.WITNESS_EVERY", 5)
+    service = opened(folder / "a", Clock())
+    for batch in range(4):
+        service.decide_all("shop", [f"{batch} {k}" for k in range(3)], 3 * [ASKS["set"]])
+    service.commits.through(service.commits.next - 1)
+    assert sum(isinstance(record, r.Witness) for _, record in tail(service.journal, 0)) == 2
+    assert recover(service.journal, use_snapshots=False).freeze().encode() == bits(service)
+    crash(service)

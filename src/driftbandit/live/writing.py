@@ -1,6 +1,6 @@
 """How every command ends: its record applied and handed to the journal, both or neither; and how all of it begins and ends."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from driftbandit import __version__
@@ -13,6 +13,7 @@ from driftbandit.live.fold import records as r
 from driftbandit.live.fold.clock import steady
 from driftbandit.live.fold.entries import Entry
 from driftbandit.live.fold.experiment import Experiment
+from driftbandit.live.fold.running import Runner
 
 
 class Writing:
@@ -51,7 +52,7 @@ class Writing:
     def _write(self, record: Any) -> Any:
         """Apply a record that is known to be right, and hand it to the journal: both, or nothing ever again."""
         if self._torn or self.commits.failed:
-            raise Broken(f"{self.journal.name}: memory is ahead of the journal since an error: open it again, which recovers")
+            raise self._ahead()
         place = self.state.place
         self._torn = True  # until it is seen to the end, whatever interrupts
         try:
@@ -63,6 +64,18 @@ class Writing:
             field = "arms" if getattr(record, "fields", None) is None else "fields"
             raise error if isinstance(error, Invalid) else Invalid(str(error), field) from None
         return record
+
+    def _write_all(self, runner: Runner, ids: Sequence[str], asked: bytes, deferred: bool) -> None:
+        """The same of new decisions, of which none can be refused."""
+        if self._torn or self.commits.failed:
+            raise self._ahead()
+        self._torn = True
+        made = self.state.decide(runner, self.now(), ids, asked, deferred)
+        self.commits.extend([r.encode(record) for record in made])
+        self._torn = False
+
+    def _ahead(self) -> Broken:
+        return Broken(f"{self.journal.name}: memory is ahead of the journal since an error: open it again, which recovers")
 
     @property
     def _last(self) -> int:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from driftbandit.live.disk.journal import Journal
 from driftbandit.live.errors import Broken
@@ -29,6 +29,11 @@ class Commits:
         self._gathered.append(record)
         ticket, self.next = self.next, self.next + 1
         return ticket
+
+    def extend(self, records: Sequence[bytes]) -> None:
+        """Hand over several."""
+        self._gathered.extend(records)
+        self.next += len(records)
 
     def commit(self) -> int:
         """Commit what has gathered; how many records."""

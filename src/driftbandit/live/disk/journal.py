@@ -3,6 +3,7 @@
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from driftbandit.live.errors import Damaged
@@ -48,7 +49,7 @@ class Journal(Protocol):
 
 def join(records: Sequence[bytes]) -> bytes:
     """The body of a group: each record after its length."""
-    return b"".join([part for record in records for part in (LENGTH.pack(len(record)), record)])
+    return b"".join(chain.from_iterable(zip(map(LENGTH.pack, map(len, records)), records, strict=True)))
 
 
 def split(body: bytes) -> list[bytes]:

@@ -10,7 +10,7 @@ from driftbandit.live.disk.snapshot import Frozen
 
 log = logging.getLogger("driftbandit.live")
 
-EVERY_RECORDS, EVERY_SECONDS = 50_000, 60.0
+EVERY_RECORDS, EVERY_SECONDS = 50_000, 60.0  # as many records as the last one held entries, if those are more
 
 
 class Keeper:
@@ -20,19 +20,19 @@ class Keeper:
         self.journal, self.commits = journal, commits
         self.place = max((place for place in journal.snapshots() if place <= journal.end), default=0)
         self.trouble: str | None = None  # why the last one could not be written
-        self._since = time.monotonic()
+        self._since, self._held = time.monotonic(), 0
         self._thread: threading.Thread | None = None
 
     def due(self, place: int) -> bool:
         if self._thread is not None and self._thread.is_alive():
             return False
         fresh = place - self.place
-        return fresh >= EVERY_RECORDS or (fresh > 0 and time.monotonic() - self._since >= EVERY_SECONDS)
+        return fresh >= max(EVERY_RECORDS, self._held) or (fresh > 0 and time.monotonic() - self._since >= EVERY_SECONDS)
 
     def begin(self, frozen: Frozen) -> None:
         """Write this one in a thread, when all that is in it is durable."""
         self.wait()
-        self.place, self._since = frozen.snapshot.place, time.monotonic()
+        self.place, self._since, self._held = frozen.snapshot.place, time.monotonic(), frozen.held
         self._thread = threading.Thread(target=self.keep, args=(frozen,), name="snapshot", daemon=True)
         self._thread.start()
 

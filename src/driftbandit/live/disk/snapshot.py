@@ -50,6 +50,11 @@ class Frozen(NamedTuple):
     snapshot: Snapshot
     parts: list[tuple[Player, list[Entry], list[Entry]]]
 
+    @property
+    def held(self) -> int:
+        """How many entries, which is what it costs."""
+        return sum(len(waiting) + len(settled) for _, waiting, settled in self.parts)
+
     def encode(self) -> bytes:
         """Slow, so done apart from who decides, and page by page, so that others get their turn."""
         for kept, (player, waiting, settled) in zip(self.snapshot.experiments, self.parts, strict=True):
@@ -64,8 +69,8 @@ def freeze(place: int, at: float, made: int, tokens: list[Token], experiments: l
 
 
 def parts(experiment: Experiment) -> tuple[Player, list[Entry], list[Entry]]:
-    settled = [experiment.settled[id] for id in experiment.order]
-    return experiment.player.twin(), list(experiment.waiting.values()), settled
+    """The settled in the order in which they were settled, which a dict keeps."""
+    return experiment.player.twin(), list(experiment.waiting.values()), list(experiment.settled.values())
 
 
 def pages(entries: list[Entry]) -> list[bytes]:

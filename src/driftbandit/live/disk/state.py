@@ -10,7 +10,7 @@ from driftbandit.live.errors import Damaged, Mismatch
 from driftbandit.live.fold import records as r
 from driftbandit.live.fold.experiment import STEPS, Experiment
 from driftbandit.live.fold.make import described, player_of, unpacked
-from driftbandit.live.fold.running import run
+from driftbandit.live.fold.running import Runner, run
 
 AT_A_TIME = 10_000  # records folded at a time
 
@@ -57,6 +57,12 @@ class State:
             else:
                 self.apply(records[done])
                 done += 1
+
+    def decide(self, runner: Runner, at: float, ids: Sequence[str], asked: bytes, deferred: bool) -> list[r.Decided]:
+        """As ``apply`` of each of these, new and alike."""
+        made = runner.decide(self.place, at, ids, asked, deferred)
+        self.place, self.at = self.place + len(made), at
+        return made
 
     def _create(self, record: r.Created) -> None:
         learner = unpacked(record.policy)

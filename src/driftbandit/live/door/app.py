@@ -105,9 +105,7 @@ class App:
         route = call.route
         if route.right is None:
             return
-        self.host.admit_any()
-        if route.writes:
-            self.host.admit_writing()
+        self.host.admit(route.writes)
         known = self.host.service.tokens
         if not known:
             self._admit_neighbour(call)

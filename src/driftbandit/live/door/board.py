@@ -79,17 +79,18 @@ class Board:
         self.bounds = (inf, -inf)  # the least and the greatest reward learnt
         self.baselines = np.zeros((2, 4))  # what the caller's own choices earned: where the policy's differed, where it agreed
         self._sums: dict[tuple[int, int], list[float]] = {}  # by second and place: what is not in the series yet
+        self._rows: dict[tuple[int, str | None, int], list[float]] = {}  # the same by second, action and index
         self._rounds: dict[int, int] = {}  # by second: the first
         self.last: deque[Decided] = deque(maxlen=RECENT)
 
-    def decided(self, entry: Entry, record: Decided) -> None:
+    def decided(self, record: Decided) -> None:
         self.last.append(record)
-        second = int(entry.at)
-        self._row(second, entry)[CHOSEN] += 1
-        self._rounds.setdefault(second, entry.round)
+        second = int(record.at)
+        self._row(second, record.action, record.index)[CHOSEN] += 1
+        self._rounds.setdefault(second, record.round)
 
     def learnt(self, entry: Entry, at: float, reward: float) -> None:
-        row = self._row(int(at), entry)
+        row = self._row(int(at), entry.label, entry.index)
         row[REWARDED] += 1
         row[TOTAL] += reward
         row[SQUARES] += reward * reward
@@ -100,14 +101,19 @@ class Board:
     def rewarded(self, entry: Entry, at: float) -> None:
         self.delays.add(max(0.0, at - entry.at))
 
-    def _row(self, second: int, entry: Entry) -> list[float]:
-        name = f"arm {entry.index}" if entry.label is None else entry.label
+    def _row(self, second: int, action: str | None, index: int) -> list[float]:
+        row = self._rows.get((second, action, index))
+        return self._new_row(second, action, index) if row is None else row
+
+    def _new_row(self, second: int, action: str | None, index: int) -> list[float]:
+        name = f"arm {index}" if action is None else action
         place = self.places.get(name)
         if place is None:
             place = MOST_ACTIONS
             if len(self.places) < MOST_ACTIONS:
                 place = self.places[name] = min({*range(MOST_ACTIONS)}.difference(self.places.values()))
-        return self._sums.setdefault((second, place), [0.0, 0.0, 0.0, 0.0])
+        row = self._rows[second, action, index] = self._sums.setdefault((second, place), [0.0, 0.0, 0.0, 0.0])
+        return row
 
     def settle(self, memory: float | None) -> None:
         """Into the series with what has come, and with the memory in use."""
@@ -118,6 +124,7 @@ class Board:
                 series.reach(second, round)
             series.level(time.time(), np.nan if memory is None else memory)
         self._sums.clear()
+        self._rows.clear()
         self._rounds.clear()
         if len(self.places) == MOST_ACTIONS:
             self._make_room()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -55,20 +56,15 @@ class Decisions:
         name = call.params[0]
         asked = decode(DECIDE, await call.body())
         self.host.admit_decisions(name)
-        answer = self.host.service.decide(name, asked.id, ask(asked))
-        await self.host.commit(answer.ticket)
-        return Reply(encode(answer))
+        return Reply(encode(await self.host.decide(name, asked.id, ask(asked))))
 
     async def decide_batch(self, call: Call) -> Reply:
         name = call.params[0]
         wanted = await several(call, DECIDE, lambda body: decode(DECIDE_BATCH, body).decisions)
         self.host.admit_decisions(name, len(wanted))
-        self.known(name)
-
-        def one(asked: api.Decide) -> api.Result:
-            return api.Result(status=200, decision=self.host.service.decide(name, asked.id, ask(asked)))
-
-        return await self.answers(call, [each(asked, one) for asked in wanted])
+        sound = [asked for asked in wanted if not isinstance(asked, Refused)]
+        made = iter(self.host.service.decide_all(name, [asked.id for asked in sound], list(map(ask, sound))))
+        return await self.answers(call, [result(asked if isinstance(asked, Refused) else next(made)) for asked in wanted])
 
     async def reward(self, call: Call) -> Reply:
         told = decode(REWARD, await call.body())
@@ -123,6 +119,8 @@ class Decisions:
 
 def ask(asked: api.Offer) -> Ask:
     if isinstance(asked, api.Decide):
+        if asked.arms is None and asked.context is None and asked.baseline is None and not asked.exclude:
+            return ask_of_set(asked.set, asked.deferred)
         return Ask(
             arms=asked.arms,
             set=asked.set,
@@ -132,6 +130,12 @@ def ask(asked: api.Offer) -> Ask:
             deferred=asked.deferred,
         )
     return Ask(arms=asked.arms, set=asked.set, fields=asked.context, exclude=asked.exclude)
+
+
+@lru_cache(maxsize=1000)
+def ask_of_set(name: str | None, deferred: bool) -> Ask:
+    """One for all who ask the same."""
+    return Ask(set=name, deferred=deferred)
 
 
 async def several(call: Call, line: "msgspec.json.Decoder[T]", whole: Callable[[bytes], list[T]]) -> list[T | Refused]:
@@ -161,6 +165,15 @@ def each(wanted: T | Refused, do: Callable[[T], api.Result]) -> api.Result:
         return do(wanted)
     except LiveError as error:
         return said(refusal_of(error))
+
+
+def result(made: Answer | Exception) -> api.Result:
+    if isinstance(made, Answer):
+        return api.Result(status=200, decision=made)
+    refused = refusal_of(made) if isinstance(made, LiveError) else made
+    if not isinstance(refused, Refused):
+        raise refused
+    return said(refused)
 
 
 def said(refused: Refused) -> api.Result:

@@ -6,10 +6,12 @@ import math
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
+from driftbandit.live.answers import Answer, Ask
 from driftbandit.live.disk.committer import Committer
 from driftbandit.live.door.aside import again
 from driftbandit.live.door.problems import come_again
@@ -23,6 +25,8 @@ PULSE = 0.1  # seconds between looks at waits that are over, and at how far the 
 BEHIND = 0.5  # seconds by which the journal may be behind before decisions are refused
 RESERVE = 64 << 20  # bytes of disk that are kept for rewards
 STOPPED = "the service is stopping: try again, here or where it starts next"
+
+Futures = Sequence["asyncio.Future[Any]"]
 
 
 class Host:
@@ -41,7 +45,8 @@ class Host:
         self.failed: Callable[[], None] = lambda: None
         self.behind = self.full = self.stopping = self._waking = False
         self.fault: Broken | None = None
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._asked: dict[str, tuple[list[str], list[Ask], list[asyncio.Future[Answer]]]] = {}  # by experiment, in this turn
+        self._waiting: deque[tuple[int, Futures, Sequence[Any]]] = deque()  # until which record, who, and for what
         self._looked = -math.inf  # at the disk
         self._marks: deque[tuple[float, int]] = deque()
         self._spent: WeakKeyDictionary[Experiment, tuple[float, float]] = WeakKeyDictionary()
@@ -55,19 +60,44 @@ class Host:
 
     # --- durable answers -----------------------------------------------------------------------------------------
 
+    def decide(self, name: str, id: str, ask: Ask) -> "asyncio.Future[Answer]":
+        """What to await for a durable answer. All that a turn of the loop brings is decided at its end, at once."""
+        future = self.loop.create_future()
+        if not self._asked:
+            self.loop.call_soon(self._decide)
+        ids, asks, futures = self._asked.get(name) or self._asked.setdefault(name, ([], [], []))
+        ids.append(id)
+        asks.append(ask)
+        futures.append(future)
+        return future
+
+    def _decide(self) -> None:
+        asked, self._asked, self._waking = self._asked, {}, True
+        for name, (ids, asks, futures) in asked.items():
+            try:
+                made = self.service.decide_all(name, ids, asks)
+            except Exception as error:
+                made = [error] * len(ids)
+            last = max([answer.ticket for answer in made if isinstance(answer, Answer)], default=-1)
+            self._when_durable(last, futures, made)
+        self._wake()  # at once: another turn may take milliseconds
+
     def commit(self, ticket: int) -> "asyncio.Future[None]":
         """What to await until this record is durable; a repeat that names an earlier one waits no longer than the last."""
         future = self.loop.create_future()
+        self._when_durable(ticket, (future,), (None,))
+        return future
+
+    def _when_durable(self, ticket: int, futures: Futures, results: Sequence[Any]) -> None:
         if ticket < self.service.commits.durable:
-            future.set_result(None)
+            settle(futures, results)
         elif self.fault:
-            future.set_exception(come_again(503, str(self.fault), 5))
+            settle(futures, [come_again(503, str(self.fault), 5)] * len(futures))
         else:
-            self._waiting.append((ticket, future))
+            self._waiting.append((ticket, futures, results))
             if not self._waking:
                 self._waking = True
                 self.loop.call_soon(self._wake)  # once for all that this turn of the loop brings
-        return future
 
     def _wake(self) -> None:
         self._waking = False
@@ -80,9 +110,7 @@ class Host:
     def _release(self, durable: int) -> None:
         waiting = self._waiting
         while waiting and waiting[0][0] < durable:
-            future = waiting.popleft()[1]
-            if not future.done():
-                future.set_result(None)
+            settle(*waiting.popleft()[1:])
 
     def _broke(self, fault: Broken) -> None:
         """In the committer's thread. Memory is ahead of the journal: nobody is answered, and the process must end."""
@@ -91,9 +119,8 @@ class Host:
 
     def _give_up(self, fault: Broken) -> None:
         self.fault = fault
-        for _, future in self._waiting:
-            if not future.done():
-                future.set_exception(come_again(503, str(fault), 5))
+        for _, futures, _ in self._waiting:
+            settle(futures, [come_again(503, str(fault), 5)] * len(futures))
         self._waiting.clear()
         self.failed()
 
@@ -108,12 +135,10 @@ class Host:
         if own is not None or common is not None:
             self._spend(known, count, min(own or math.inf, common or math.inf))
 
-    def admit_any(self) -> None:
+    def admit(self, writing: bool) -> None:
         if self.not_ready is not None:
             raise come_again(503, self.not_ready, 1)
-
-    def admit_writing(self) -> None:
-        if self.behind:
+        if writing and self.behind:
             raise come_again(503, f"the journal is more than {BEHIND} s behind", 1)
 
     def _spend(self, experiment: Experiment, count: int, rate: float) -> None:
@@ -158,3 +183,13 @@ class Host:
         self.pulse.cancel()
         await asyncio.to_thread(self.committer.stop)
         await asyncio.to_thread(self.service.close)
+
+
+def settle(futures: Futures, results: Sequence[Any]) -> None:
+    for future, result in zip(futures, results, strict=True):
+        if future.done():
+            continue  # who asked went away
+        if isinstance(result, Exception):
+            future.set_exception(result)
+        else:
+            future.set_result(result)

@@ -83,20 +83,17 @@ class Call:
             raise Refused(
                 415, f"the body must be {allowed}, said in Content-Type; got {(media or b'nothing').decode('latin-1')}"
             )
-        message = await self.receive()
-        body = message.get("body", b"")
-        if message.get("more_body"):
-            body = await self._rest(body)
-        if message["type"] == "http.disconnect":
-            raise Left
+        body = self.scope.get("body")  # see wire.py
+        if body is None:
+            body = await self._received()
         if len(body) > MOST_BYTES:
             raise too_large()
         return bytes(body)
 
-    async def _rest(self, first: bytes) -> bytes:
+    async def _received(self) -> bytes:
         if int(self.header(b"content-length") or 0) > MOST_BYTES:
             raise too_large()
-        body, more = bytearray(first), True
+        body, more = bytearray(), True
         while more:
             message = await self.receive()
             if message["type"] == "http.disconnect":

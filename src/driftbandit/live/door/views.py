@@ -121,7 +121,7 @@ class Views:
         return Reply(b'{"status":"ok"}')
 
     async def readyz(self, call: Call) -> Reply:
-        self.host.admit_any()
+        self.host.admit(writing=False)
         return Reply(b'{"status":"ready"}')
 
     async def openapi(self, call: Call) -> Reply:

@@ -88,10 +88,11 @@ class Watch:
     def _take(self, record: Any, experiment: Experiment, board: Board) -> None:
         """Entries that were forgotten meanwhile are passed over."""
         if type(record) is Decided:
-            if (entry := experiment.find(record.id)) is not None:
-                board.decided(entry, record)
+            board.decided(record)
             return
         expired = type(record) is Expired
+        if expired and not experiment.settings.at_deadline:
+            return
         for id in record.ids if expired else (record.id,):
             entry = experiment.find(id)
             if entry is None:

@@ -39,6 +39,10 @@ class Wire(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(Gathering(transport, self.loop))  # type: ignore[arg-type]
 
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self.scope["body"] = self.cycle.body  # type: ignore[typeddict-unknown-key]  # most are whole before anyone asks
+
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         cycle = self.cycle

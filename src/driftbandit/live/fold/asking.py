@@ -42,10 +42,14 @@ class Plain(NamedTuple):
 
 def asked(ask: Ask, dim: int) -> tuple[Plain, bytes]:
     """What was asked in plain types, and its digest."""
-    if ask.arms is None and ask.fields is None and ask.baseline is None and not ask.exclude and type(ask.set) is str:
-        return asked_of_set(ask.set, bool(ask.deferred))
+    if only_set(ask):
+        return asked_of_set(str(ask.set), bool(ask.deferred))
     told = plain(ask, dim)
     return told, told.digest()
+
+
+def only_set(ask: Ask) -> bool:
+    return ask.arms is None and ask.fields is None and ask.baseline is None and not ask.exclude and type(ask.set) is str
 
 
 @lru_cache(maxsize=10_000)
@@ -123,13 +127,21 @@ def scalar(name: str, value: Any) -> Any:
 
 def text(what: str, value: Any, longest: int = 1000) -> str:
     """Not empty, not too long, and such as can be written."""
-    try:
-        if isinstance(value, str) and 0 < len(value.encode()) <= longest:
-            return value
-    except UnicodeEncodeError:
-        pass
+    if is_text(value, longest):
+        return str(value)
     shown = repr(value)[:100]
     raise Invalid(f"{what} must be text of 1 to {longest} bytes, valid Unicode, got {shown}", what)
+
+
+def is_text(value: Any, longest: int) -> bool:
+    if not isinstance(value, str):
+        return False
+    if value.isascii():
+        return 0 < len(value) <= longest
+    try:
+        return len(value.encode()) <= longest
+    except UnicodeEncodeError:
+        return False
 
 
 def written(experiment: Experiment, at: float, id: str, asked: Plain, digest: bytes) -> Decided:

@@ -20,7 +20,7 @@ class Deadlines:
         found: dict[str, None] = {}  # each once, though it may stand twice: shown in the moment in which it was decided
         while self._queue and self._queue[0].deadline <= now and len(found) < most:
             entry = self._queue.popleft()
-            if stands(waiting, entry):
+            if waiting.get(entry.id) is entry or stands(waiting, entry):
                 found[entry.id] = None
         return tuple(found)
 

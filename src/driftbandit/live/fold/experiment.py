@@ -3,6 +3,7 @@
 import zlib
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from msgspec.structs import replace
@@ -33,7 +34,8 @@ class Experiment:
         self.mismatch: int | None = None  # … and where it did first
         self.waiting: dict[str, Entry] = {}
         self.settled: dict[str, Entry] = {}  # remembered, though nothing more is expected
-        self.order: deque[str] = deque()  # of the settled, as they were settled
+        self.order: deque[str] = deque()  # of the settled, as they were settled …
+        self._oldest = -inf  # … and when the first was, if that is known
         self.counts, self.tallies = Counts(), dict[str, Tally]()
         self.recent: deque[str] = deque(maxlen=RECENT)
         self.deadlines = Deadlines()
@@ -162,9 +164,12 @@ class Experiment:
         self.deadlines.tidy(self.waiting)
 
     def forget(self, at: float) -> None:
-        order, settled, settings = self.order, self.settled, self.settings
-        while order and (len(order) > settings.most_remembered or settled[order[0]].deadline < at - settings.remember):
+        order, settled, most, since = self.order, self.settled, self.settings.most_remembered, at - self.settings.remember
+        if self._oldest >= since and len(order) <= most:
+            return
+        while order and (len(order) > most or settled[order[0]].deadline < since):
             del settled[order.popleft()]
+        self._oldest = settled[order[0]].deadline if order else -inf
 
     # --- what is on offer ----------------------------------------------------------------------------------------
 

@@ -16,12 +16,17 @@ def run(experiment: Experiment, number: int, records: Iterable[Any]) -> int:
 
     It ends before a record that is anything else, or of another experiment: that is for the experiment's own steps.
     """
+    runner = runner_of(experiment)
+    return 0 if runner is None else runner.run(number, records)
+
+
+def runner_of(experiment: Experiment) -> "Runner | None":
     player = experiment.player
     if not isinstance(player, PolicyPlayer) or len(player.sets) != 1 or not player.lone:
-        return 0
+        return None
     if experiment.exploring.share or not experiment.at_once:
-        return 0
-    return Runner(experiment, player).run(number, records)
+        return None
+    return Runner(experiment, player)
 
 
 class Runner:
@@ -30,7 +35,7 @@ class Runner:
     def __init__(self, experiment: Experiment, player: PolicyPlayer) -> None:
         self.experiment, self.policy = experiment, player.policy
         ((self.set, made),) = player.sets.items()
-        self.made = made.number
+        self.made, self.labels = made.number, made.labels
         self.fixed, self.rows = player.fixed(made.number)
         self.wait, self.waiting, self.settled = experiment.settings.wait, experiment.waiting, experiment.settled
         self.counts, self.tallies, self.order = experiment.counts, experiment.tallies, experiment.order
@@ -50,16 +55,33 @@ class Runner:
         experiment.deadlines.tidy(experiment.waiting)
         return number - start
 
+    def decide(self, start: int, at: float, ids: Iterable[str], asked: bytes, deferred: bool) -> list[Decided]:
+        """New decisions, all asked for alike and at once, as records."""
+        experiment, policy, set, fixed, labels = self.experiment, self.policy, self.set, self.fixed, self.labels
+        made = list[Decided]()
+        for number, id in enumerate(ids, start):
+            round, chosen = policy.rounds, policy._choose(fixed)
+            action = None if labels is None else labels[chosen]
+            record = Decided(at, experiment.number, id, asked, chosen, chosen, round, action, set=set, deferred=deferred)
+            self._await(number, record, round)
+            made.append(record)
+        experiment.forget(at)
+        return made
+
     def decided(self, number: int, record: Decided) -> bool:
         """As Experiment.decided; False, with nothing changed, if it is not such a one."""
         if record.set != self.set or record.arms is not None or record.baseline is not None or record.index < 0:
             return False
         if record.fields is not None or record.exclude:
             return False
-        id, at, index, action, round = record.id, record.at, record.index, record.action, self.policy.rounds
-        chosen = self.policy._choose(self.fixed)
-        if index != chosen or record.chosen != chosen or record.round != round:
+        round, chosen = self.policy.rounds, self.policy._choose(self.fixed)
+        if record.index != chosen or record.chosen != chosen or record.round != round:
             self.experiment.differs(number, f"arm {chosen} is chosen in round {round}, where arm {record.chosen} was")
+        self._await(number, record, round)
+        return True
+
+    def _await(self, number: int, record: Decided, round: int) -> None:
+        id, at, index, action = record.id, record.at, record.index, record.action
         self.waiting[id] = entry = Entry(
             id, number, number, record.asked, at, round, index, record.chosen, action,
             False, False, record.chance, self.made, at + self.wait, record.deferred,
@@ -69,7 +91,6 @@ class Runner:
         name = action or str(index)
         (self.tallies.get(name) or self.experiment.tally(name)).played += 1
         self.counts.decisions += 1
-        return True
 
     def rewarded(self, number: int, record: Rewarded) -> bool:
         """As Experiment.rewarded; False, with nothing changed, if it is not such a one."""
