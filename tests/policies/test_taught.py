@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from driftbandit import AdaptiveUCB, Category, Chooser, Context, FixedArms, Policy, RestartUCB, StaticUCB, WindowUCB
+from driftbandit.policies._evidence.archive import BANK_SPREAD2, COMPARED, INFORMATION, SPREAD2, TRUST
 
 ARMS = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
 MAKERS = [lambda: StaticUCB(2), lambda: RestartUCB(2, period=7), lambda: WindowUCB(2, window=9)]
@@ -54,6 +55,9 @@ def test_what_cannot_be_learnt_changes_nothing() -> None:
     assert policy.digest() == before
 
 
+LEARNT_OF_TRUST = [TRUST, SPREAD2, BANK_SPREAD2, COMPARED]
+
+
 def test_anothers_choice_is_no_word_on_ones_own() -> None:
     """AdaptiveUCB notes what it expects of its choice against the archive's; a reward of neither must not settle that."""
     policy = AdaptiveUCB(2)
@@ -69,7 +73,8 @@ def test_anothers_choice_is_no_word_on_ones_own() -> None:
         assert decision.round + 1 not in policy.state.archive.rounds
         if claimed and not own:
             disowned += 1
-            assert np.array_equal(compared[:3], policy.state.archive.scale[:3])
+            assert np.array_equal(compared[LEARNT_OF_TRUST], policy.state.archive.scale[LEARNT_OF_TRUST])
+            assert policy.state.archive.scale[INFORMATION] <= compared[INFORMATION]  # it ages
     assert disowned > 0
 
 

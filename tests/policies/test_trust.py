@@ -1,0 +1,65 @@
+"""How far a policy trusts its own forgetting: what moves trust, and what must not settle it for good."""
+
+import numpy as np
+import pytest
+
+from driftbandit.core.ridge import new_ridge
+from driftbandit.policies._evidence.archive import (
+    BANK_BASE,
+    BASE,
+    CLAIM,
+    DOUBTFUL,
+    INFORMATION,
+    OTHER,
+    OUTSTANDING,
+    TRUST,
+    Archive,
+    compare,
+    new_archive,
+)
+
+NOISE = 0.1
+
+
+def tell(archive: Archive, truth: float, claims: int, n: int, claim: float = 0.2) -> int:
+    """So many comparisons, half of them decided either way, where this share of a claim comes true."""
+    rng = np.random.default_rng(n)
+    for k in range(claims):
+        sign = 0.5 if k % 2 else -0.5
+        archive.outstanding[n % OUTSTANDING, [CLAIM, OTHER, BASE, BANK_BASE]] = sign * claim, 0.0, 0.0, 0.0
+        archive.rounds[n % OUTSTANDING] = n + 1
+        compare(archive, n, truth * sign * claim + NOISE * rng.standard_normal(), NOISE**2, n)
+        n += 1
+    return n
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.3, 1.0])
+def test_trust_is_the_share_of_claims_that_comes_true(truth: float) -> None:
+    archive = new_archive(new_ridge(2, 1.0))
+    tell(archive, truth, 2000, 1000)
+    assert archive.scale[TRUST] == pytest.approx(truth, abs=4.0 / archive.scale[INFORMATION] ** 0.5)
+    assert archive.scale[INFORMATION] > 100
+
+
+def test_a_spell_of_false_claims_is_soon_made_good() -> None:
+    """Until a change is noticed the policy's claims are the opposite of the truth. That must not silence it for long."""
+    archive = new_archive(new_ridge(2, 1.0))
+    n = tell(archive, 1.0, 500, 1000)
+    n = tell(archive, -5.0, 300, n)
+    assert archive.scale[TRUST] == 0.0
+    tell(archive, 1.0, 500, n)
+    assert archive.scale[TRUST] > 0.5
+
+
+def test_what_is_known_of_trust_ages() -> None:
+    """By the square of the number of rewards, down to what is known before any comparison; trust itself stays as it is."""
+    archive = new_archive(new_ridge(2, 1.0))
+    n = tell(archive, 0.3, 1000, 1000)
+    trust, known = archive.scale[TRUST], archive.scale[INFORMATION]
+    for later in range(n, 2 * n):
+        compare(archive, later, 0.0, NOISE**2, later)
+    assert archive.scale[TRUST] == trust
+    assert archive.scale[INFORMATION] == pytest.approx(known / 4, rel=0.01)
+    for later in range(2 * n, 40 * n):
+        compare(archive, later, 0.0, NOISE**2, later)
+    assert archive.scale[INFORMATION] == DOUBTFUL
