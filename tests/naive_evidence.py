@@ -77,7 +77,7 @@ class NaiveTrust:
         return math.sqrt(self.information)
 
     def age(self, n: int) -> None:
-        self.information = max(self.information * (1 - 2 / n), 4.0)
+        self.information = max(self.information * (1 - 1 / n), 4.0)
 
     def learn(self, claim: float, other: float, residuals: Floats, noise2: float) -> None:
         self.count = min(self.count + 1, 6000)
@@ -85,7 +85,7 @@ class NaiveTrust:
         residual, spread2 = residuals[np.argmin(self.spreads2)], max(self.spreads2.min(), noise2)
         beyond = float(np.clip(residual - other - self.trust * claim, -3 * math.sqrt(spread2), 3 * math.sqrt(spread2)))
         self.information += claim**2 / spread2
-        self.trust = float(np.clip(self.trust + claim * beyond / spread2 / self.information, 0, 1))
+        self.trust = max(self.trust + claim * beyond / spread2 / self.information, 0.0)
 
 
 class NaiveLateness:

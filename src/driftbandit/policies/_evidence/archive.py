@@ -24,7 +24,6 @@ from driftbandit.policies._evidence.verbs import remember, shared
 
 TRUST, INFORMATION, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(8)  # rows of the scale
 DOUBTFUL = 4.0  # the least information: trust is known give or take ½, as before any comparison
-AGEING = 2.0  # information is lost with the square of age: of n rewards, mostly the second half counts
 LASTING = 6000.0  # comparisons over which the spread of rewards is averaged
 RECENT = 16.0  # rewards over which the part that all arms share is averaged
 OUTLYING = 3.0  # a reward counts for at most so many standard deviations
@@ -147,12 +146,12 @@ def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estima
 def compare(archive: Archive, s: int, r: float, noise2: float, n: int) -> None:
     """Learn from the n-th reward how far to trust the policy: regress what it is beyond expectation on the policy's claim.
 
-    Trust is followed as by a Kalman filter. What is known of it ages, since an archive of n rewards differs from one of n/2,
-    and what was settled early would never be tried again. It stays between 0 and 1: claims that turn out false, as they do
-    until a change is noticed, are no reason to distrust more than entirely.
+    Trust is followed as by a Kalman filter. What is known of it ages: half is lost while n doubles, since an archive of n
+    rewards differs from one of n/2, and what was settled early would never be tried again. It stays above 0: claims that turn
+    out false, as they do until a change is noticed, are no reason to distrust more than entirely.
     """
     scale, kept = archive.scale, archive.outstanding[s % OUTSTANDING]
-    scale[INFORMATION] = max(scale[INFORMATION] * (1.0 - AGEING / n), DOUBTFUL)
+    scale[INFORMATION] = max(scale[INFORMATION] * (1.0 - 1.0 / n), DOUBTFUL)
     if archive.rounds[s % OUTSTANDING] != s + 1:
         return
     archive.rounds[s % OUTSTANDING] = 0
@@ -166,4 +165,4 @@ def compare(archive: Archive, s: int, r: float, noise2: float, n: int) -> None:
     most = OUTLYING * math.sqrt(spread2)
     surprise = min(max(residual - kept[OTHER] - scale[TRUST] * claim, -most), most)
     scale[INFORMATION] += claim * claim / spread2
-    scale[TRUST] = min(max(scale[TRUST] + claim * surprise / (spread2 * scale[INFORMATION]), 0.0), 1.0)
+    scale[TRUST] = max(scale[TRUST] + claim * surprise / (spread2 * scale[INFORMATION]), 0.0)

@@ -93,7 +93,7 @@ def check_archive(archive: Archive, rounds: int) -> None:
     scale = archive.scale
     check_solved("the archive", archive.ridge.matrix, archive.ridge.vector, archive.ridge.tally)
     check_range("the archive's steps since a fresh solve", archive.ridge.tally[..., STEPS], 0, MOST_STEPS)
-    check_range("trust", scale[trust.TRUST], 0.0, 1.0)
+    check_range("trust", scale[trust.TRUST], 0.0, MOST_SQUARE)
     check_range("what is known of trust", scale[trust.INFORMATION], trust.DOUBTFUL, MOST_FOURTH)
     check_range("whether this round is a probe", scale[trust.PROBING], 0.0, 1.0)
     check_range("the spread of rewards", scale[[trust.SPREAD2, trust.BANK_SPREAD2]], 0.0, MOST_SQUARE)
