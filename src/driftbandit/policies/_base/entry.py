@@ -88,6 +88,14 @@ def open_rows(desk: Any, t: int, place: int, rows: Floats) -> float:
 
 
 @kernel
+def open_kept(desk: Any, t: int, place: int) -> float:
+    """Begin a round and return β."""
+    at = unpin(desk)
+    beta: float = begin(at.state, t, at.luck[place])
+    return beta
+
+
+@kernel
 def think_again(desk: Any, arm: int, place: int) -> int:
     at = unpin(desk)
     return int(reconsider_many(at.state, at.columns, at.score, arm, at.luck[place]))
