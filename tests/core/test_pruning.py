@@ -13,7 +13,7 @@ from driftbandit import AdaptiveUCB, FixedArms, Policy, StaticUCB
 from driftbandit.core import pruning
 from driftbandit.core.choice import MANY, TIE, appraise, pick
 from driftbandit.core.forms import add_forms
-from driftbandit.core.linalg import aligned, turn
+from driftbandit.core.linalg import aligned, turn, turn_many
 from driftbandit.core.pruning import ROWS, bound_by_length, bound_in_single, choose, new_score, padded, rule_out, settle
 from driftbandit.core.types import Floats
 from naive import twin_of
@@ -141,8 +141,9 @@ def test_forms_in_float32_miss_by_its_rounding_only() -> None:
     assert square == pytest.approx(exact, abs=1e-5 * np.abs(metric).sum(0).max())
 
 
+@pytest.mark.parametrize("turn", [turn, turn_many])
 @pytest.mark.parametrize("n", [1, 3, 4, 9])
-def test_turning_rows_refuses_a_long_one_wherever_it_is(n: int) -> None:
+def test_turning_rows_refuses_a_long_one_wherever_it_is(n: int, turn: Callable[[Floats, Floats, float], bool]) -> None:
     rows = unit_rows(np.random.default_rng(0), n, 5)
     columns = aligned(5, n)
     assert turn(rows, columns, 1.001)
