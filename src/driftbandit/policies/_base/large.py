@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from driftbandit.core.compile import bind
-from driftbandit.core.pinned import Pinned
-from driftbandit.core.pruning import choose
+from driftbandit.core.linalg import aligned
+from driftbandit.core.pinned import Pinned, pin
+from driftbandit.core.pruning import choose, new_score
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.entry import LINE, SQUARE, Desk, open_kept, open_rows, think_again
@@ -30,8 +31,11 @@ def decide_many(pinned: Pinned) -> Callable[..., int]:
     return decide
 
 
-def decide_many_kept(pinned: Pinned) -> Callable[..., int]:
-    """A function that does what ``decide_kept`` does, for the arms on this desk, whichever desk it is called with."""
+def decide_many_kept(desk: Desk, columns: Floats) -> Callable[..., int]:
+    """A function that does what ``decide_kept`` does, for these arms: on a desk of their own, beside that for fresh arms."""
+    own = aligned(*columns.shape)
+    own[:] = columns
+    pinned = pin(desk._replace(columns=own, score=new_score(*own.shape)))
     begin_round, settle_on = bind(open_kept, pinned, 0, 0), chooser(pinned)
 
     def decide(_: Any, t: int, place: int) -> int:

@@ -100,14 +100,8 @@ class Scratch(Value):
         else:
             self._check_set(arms)
             self._keep_none()
-            self._decide_kept = decide_many_kept(self._own_desk(arms))
+            self._decide_kept = decide_many_kept((self._desk or self._lay_desk()).value, arms.columns)
         self._met, self._rows = arms, list(arms.rows)  # views, kept because making them takes time
-
-    def _own_desk(self, arms: FixedArms) -> Pinned:
-        """One with a large fixed set on it, beside the desk for all other arms."""
-        columns, desk = aligned(*arms.columns.shape), (self._desk or self._lay_desk()).value
-        columns[:] = arms.columns
-        return pin(desk._replace(columns=columns, score=new_score(*columns.shape)))
 
     def _select_rows(self, t: int, place: int, arms: ArrayLike) -> tuple[int, Floats]:
         """The number of the chosen row, and a copy of it."""
