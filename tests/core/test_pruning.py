@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common import LONG, rounds, unit_rows
-from driftbandit import AdaptiveUCB, Policy, StaticUCB
+from driftbandit import AdaptiveUCB, FixedArms, Policy, StaticUCB
 from driftbandit.core import pruning
 from driftbandit.core.choice import MANY, TIE, appraise, pick
 from driftbandit.core.forms import add_forms
-from driftbandit.core.linalg import aligned, turn
+from driftbandit.core.linalg import aligned, turn, turn_many
 from driftbandit.core.pruning import ROWS, bound_by_length, bound_in_single, choose, new_score, padded, rule_out, settle
 from driftbandit.core.types import Floats
 from naive import twin_of
@@ -141,8 +141,9 @@ def test_forms_in_float32_miss_by_its_rounding_only() -> None:
     assert square == pytest.approx(exact, abs=1e-5 * np.abs(metric).sum(0).max())
 
 
+@pytest.mark.parametrize("turn", [turn, turn_many])
 @pytest.mark.parametrize("n", [1, 3, 4, 9])
-def test_turning_rows_refuses_a_long_one_wherever_it_is(n: int) -> None:
+def test_turning_rows_refuses_a_long_one_wherever_it_is(n: int, turn: Callable[[Floats, Floats, float], bool]) -> None:
     rows = unit_rows(np.random.default_rng(0), n, 5)
     columns = aligned(5, n)
     assert turn(rows, columns, 1.001)
@@ -167,19 +168,50 @@ def test_a_policy_that_prunes_plays_as_its_naive_twin(make: Callable[[], Policy]
         twin.update(t, reward)
 
 
+Sets = list[Floats | FixedArms]
+
+
+def played(sets: Callable[[np.random.Generator], Sets], count: int, spell: int) -> list[int | None]:
+    """What AdaptiveUCB chooses from these sets in turn, in a world that turns round after every spell."""
+    rng, policy, chosen = np.random.default_rng(0), AdaptiveUCB(3, seed=5), list[int | None]()
+    arms = sets(rng)
+    for t in range(count):
+        decision = policy.select(arms[t % len(arms)])
+        sign = 1.0 if t // spell % 2 else -1.0
+        policy.update(decision, sign * float(decision.arm[0]) + 0.1 * rng.standard_normal())
+        chosen.append(decision.index)
+        if t == count // 2:
+            policy = AdaptiveUCB.from_bytes(policy.to_bytes())
+    return chosen
+
+
+def fresh(rng: np.random.Generator) -> Sets:
+    return [unit_rows(rng, 20, 3) for _ in range(50)]
+
+
+def fixed(rng: np.random.Generator) -> Sets:
+    return [FixedArms(unit_rows(rng, 20, 3))]
+
+
+def in_turn(rng: np.random.Generator) -> Sets:
+    return fixed(rng) + fresh(rng)[:2] + fixed(rng) + [unit_rows(rng, 9, 3)]
+
+
 @LONG
-def test_second_thoughts_are_the_same_with_pruning(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("sets", [fresh, fixed, in_turn])
+def test_second_thoughts_are_the_same_with_pruning(
+    sets: Callable[[np.random.Generator], Sets], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """AdaptiveUCB compares the archive's choice with its own: both are scored exactly."""
+    pruned = played(sets, rounds(3000, 400), rounds(300, 80))
+    monkeypatch.setattr(pruning, "LARGE", 10**9)
+    assert pruned == played(sets, rounds(3000, 400), rounds(300, 80))
 
-    def play(large: int) -> list[int | None]:
-        monkeypatch.setattr(pruning, "LARGE", large)
-        rng, policy, played = np.random.default_rng(0), AdaptiveUCB(3, seed=5), list[int | None]()
-        for t in range(rounds(3000, 400)):
-            rows = unit_rows(rng, 20, 3)
-            decision = policy.select(rows)
-            sign = 1.0 if t // rounds(300, 80) % 2 else -1.0
-            policy.update(decision, sign * float(decision.arm[0]) + 0.1 * rng.standard_normal())
-            played.append(decision.index)
-        return played
 
-    assert play(1) == play(10**9)
+def test_a_set_that_was_kept_is_let_go_before_it_is_pruned() -> None:
+    arms, policy = FixedArms(unit_rows(np.random.default_rng(0), 20, 3)), AdaptiveUCB(3)
+    policy.keep(arms)
+    policy.select(arms)
+    assert policy.state.ridge.score.shape == (3, 0)
+    with pytest.raises(ValueError, match="3 columns"):
+        policy.select(FixedArms(np.eye(2)))

@@ -31,7 +31,7 @@ def appraise(theta: Floats, metric: Floats, columns: Floats, score: Floats) -> N
         mean[i] = 0.0
         square[i] = 0.0
     add_rows(mean, theta, columns, d)
-    add_forms(square, metric, columns, row[: 4 * min(n // 4, TILE // 2)])
+    add_forms(square, metric, columns, row[: 4 * min(n // 4, TILE // 4)])
 
 
 @kernel

@@ -1,13 +1,13 @@
 """The quadratic forms xᵀ·matrix·x of many columns x: in float64, bit for bit as row by row of the matrix, or in float32.
 
-Dimensions: d features, n columns. A few hundred columns at a time stay in the cache, and blocks of 4 × 4 of the matrix read
+Dimensions: d features, n columns. Some hundred columns at a time stay in the cache, and blocks of 4 × 4 of the matrix read
 each of them a quarter as often.
 """
 
 from driftbandit.core.compile import kernel
 from driftbandit.core.types import Floats
 
-TILE = 512  # columns at a time
+TILE = 1024  # columns at a time, of float32
 
 
 @kernel

@@ -26,10 +26,14 @@ TINY = 1e-30  # above anything lost to underflow if the largest number is 1
 PLAIN = 1e100  # up to this size, and down to its inverse, numbers can be squared and scaled to 1
 
 
+def is_large(dim: int, n: int) -> bool:
+    return dim * n >= LARGE
+
+
 def new_score(dim: int, n: int) -> Floats:
     """Scratch space to score n arms; for a large set it has more than three rows, to prune it."""
     rows = ROWS
-    if dim * n >= LARGE:
+    if is_large(dim, n):
         singles = padded(n) * (dim + 1) + padded(dim * dim) + 4 * TILE
         rows = -(-(padded(ROWS * n) + singles // 2) // n)
     return aligned(rows, n)

@@ -43,7 +43,7 @@ def count_of(arms: Any) -> int:
 def choices(copy: Any, arms: ArrayLike | FixedArms, luck: Floats) -> NDArray[np.int64]:
     """The number of the arm chosen with each row of luck, always from the same state."""
     if isinstance(arms, FixedArms):
-        copy.keep(arms)
+        copy._meet(arms)
     round, origin = copy.rounds, [(array, array.copy()) for array in leaves(copy.state).values()]
     chosen = np.empty(len(luck), np.int64)
     for k in range(len(luck)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from driftbandit.core.choice import farthest, pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import turn
+from driftbandit.core.linalg import turn_many
 from driftbandit.core.pinned import unpin
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.spread import spread_out
@@ -81,8 +81,16 @@ def decide_rows(
 def open_rows(desk: Any, t: int, place: int, rows: Floats) -> float:
     """Begin a round with the rows and return β; or −1, with nothing changed, if a row is too long or not finite."""
     at = unpin(desk)
-    if not turn(rows, at.columns, at.longest * at.longest * SLACK * SLACK):
+    if not turn_many(rows, at.columns, at.longest * at.longest * SLACK * SLACK):
         return -1.0
+    beta: float = begin(at.state, t, at.luck[place])
+    return beta
+
+
+@kernel
+def open_kept(desk: Any, t: int, place: int) -> float:
+    """Begin a round and return β."""
+    at = unpin(desk)
     beta: float = begin(at.state, t, at.luck[place])
     return beta
 

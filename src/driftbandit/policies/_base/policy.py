@@ -182,13 +182,15 @@ class Policy(Shown, Taught, ABC):
     def keep(self, arms: FixedArms) -> None:
         """Keep this set's scores up to date from now on, which makes ``select`` on a fixed set fast."""
         if arms != self._kept:
-            self._demand_whole()
-            if arms.dim != self.dim:
-                raise ValueError(f"arms must have {self.dim} columns, got {arms.dim}")
-            self.check_length(arms.longest, arms.rows)
+            self._check_set(arms)
             self.state = self._with_ridge(self.state, keep_arms(self.state.ridge, arms.columns))
         self._kept = arms
         self._met = None
+
+    def _keep_none(self) -> None:
+        if self._kept is not None:
+            self.state = self._with_ridge(self.state, keep_arms(self.state.ridge, self.state.ridge.columns[:, :0]))
+            self._kept = None
 
     def spawn(self, replicate: int) -> Self:
         """A fresh policy with these settings and tie-breaking of its own: one for each replicate of a study."""

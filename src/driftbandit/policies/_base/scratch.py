@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy import empty, ndarray  # a faster lookup than np.empty
@@ -13,7 +13,7 @@ from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.compile import bind
 from driftbandit.core.linalg import aligned
 from driftbandit.core.pinned import Pinned, pin
-from driftbandit.core.pruning import ROWS, new_score
+from driftbandit.core.pruning import ROWS, is_large, new_score
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.spread import Spread
 from driftbandit.core.types import Floats
@@ -28,7 +28,7 @@ from driftbandit.policies._base.entry import (
     decide_spread,
     take,
 )
-from driftbandit.policies._base.large import decide_many
+from driftbandit.policies._base.large import decide_many, decide_many_kept
 from driftbandit.policies._base.value import Value
 
 LUCK_ROUNDS = 1024  # rounds of luck drawn at a time
@@ -48,6 +48,8 @@ class Scratch(Value):
     shared: int
     arm_norm: float
     seed: Seed
+
+    keeps_scores: ClassVar[bool] = True  # of fixed arms; else every round makes them anew
 
     @property
     def state(self) -> Any:
@@ -92,8 +94,13 @@ class Scratch(Value):
 
     def _meet(self, arms: FixedArms) -> None:
         """Before a fixed set is played."""
-        self.keep(arms)
-        self._decide_kept = bind(decide_kept, self._desk or self._lay_desk(), 0, 0)
+        if self.keeps_scores or not is_large(*arms.shape):
+            self.keep(arms)
+            self._decide_kept = bind(decide_kept, self._desk or self._lay_desk(), 0, 0)
+        else:
+            self._check_set(arms)
+            self._keep_none()
+            self._decide_kept = decide_many_kept((self._desk or self._lay_desk()).value, arms.columns)
         self._met, self._rows = arms, list(arms.rows)  # views, kept because making them takes time
 
     def _select_rows(self, t: int, place: int, arms: ArrayLike) -> tuple[int, Floats]:
@@ -160,6 +167,12 @@ class Scratch(Value):
         self._decide_convex(desk.handle, t, place, arms.factor(self.dim), arm)
         arm.setflags(write=False)
         return arm
+
+    def _check_set(self, arms: FixedArms) -> None:
+        self._demand_whole()
+        if arms.dim != self.dim:
+            raise ValueError(f"arms must have {self.dim} columns, got {arms.dim}")
+        self.check_length(arms.longest, arms.rows)
 
     def _demand_whole(self) -> None:
         if self.blocks > 1:

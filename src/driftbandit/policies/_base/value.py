@@ -45,6 +45,9 @@ class Value:
     def keep(self, arms: FixedArms) -> None:
         raise NotImplementedError
 
+    def _keep_none(self) -> None:
+        raise NotImplementedError
+
     def _no_scratch(self) -> None:
         """Drop what a policy can recreate."""
 

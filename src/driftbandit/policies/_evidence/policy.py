@@ -93,6 +93,7 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     by_arrival: ClassVar[bool] = True
     in_blocks: ClassVar[bool] = True
+    keeps_scores: ClassVar[bool] = False  # what is played changes
     memories: ClassVar[Sequence[int]]
     block_memories: ClassVar[Sequence[int]]  # in blocks, each of which sees only some of the rewards
 
