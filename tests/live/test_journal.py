@@ -133,6 +133,14 @@ def test_the_log_cut_anywhere_in_its_last_group(folder: Path, monkeypatch: pytes
         assert records(folder / "cut" / "a") == whole + last
 
 
+def test_a_journal_that_is_only_read_gets_no_room(folder: Path) -> None:
+    written(folder / "a").close()
+    journal = SqliteJournal(folder / "a")
+    assert list(journal.read(0))
+    assert (folder / "a-wal").stat().st_size < LOG
+    journal.close()
+
+
 def test_a_log_that_cannot_be_laid_out_is_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = written(folder / "a")
     assert (folder / "a-wal").stat().st_size >= LOG
@@ -145,6 +153,7 @@ def test_a_log_that_cannot_be_laid_out_is_as_it_was(folder: Path, monkeypatch: p
     journal = SqliteJournal(folder / "a")
     assert (folder / "a-wal").stat().st_size < LOG
     journal.append(6, [b"6"])
+    assert (folder / "a-wal").stat().st_size < LOG
     journal.close()
     assert records(folder / "a")[-1] == b"6"
 

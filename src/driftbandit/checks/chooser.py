@@ -57,11 +57,10 @@ def by_hand(model: str, z: Floats, featured: bool) -> Floats:
 def dense_twin(hire: Hire, chooser: Chooser) -> Policy:
     """The same policy for arms encoded by hand; where its defaults depend on blocks, with those of the chooser's."""
     policy, dim = chooser.policy, chooser.layout.dim
-    if policy.blocks == 1 or not isinstance(policy, EvidencePolicy):
-        return hire.policy(dim, **hire.settings)
     twin = hire.policy(dim, **hire.settings)
-    twin.memories = policy.block_memories  # type: ignore[attr-defined]
-    twin.state = twin._new_state()
+    if policy.blocks > 1 and isinstance(policy, EvidencePolicy):
+        twin.memories = policy.block_memories  # type: ignore[attr-defined]
+        twin.state = twin._new_state()
     return twin
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from driftbandit.cli.opened import opened, plainly, read_journal
+from driftbandit.cli.opened import must_exist, opened, plainly, read_journal
 from driftbandit.cli.options import Commands, Examples, at_least
 from driftbandit.cli.shadow import add_shadow, shadow
 
@@ -82,8 +82,7 @@ def export(chosen: argparse.Namespace) -> None:
 def copy(chosen: argparse.Namespace) -> None:
     from driftbandit.live.copying import copy_journal
 
-    if not chosen.path.exists():
-        raise FileNotFoundError(f"there is no journal at {chosen.path}: check the path")
+    must_exist(chosen.path)
     with plainly():
         print(f"written: {chosen.out}, up to record {copy_journal(chosen.path, chosen.out):,}, every checksum right")
 
@@ -92,8 +91,7 @@ def compact(chosen: argparse.Namespace) -> None:
     from driftbandit.live.export import droppable, secure
     from driftbandit.live.retention import retire
 
-    if not chosen.path.exists():
-        raise FileNotFoundError(f"there is no journal at {chosen.path}: check the path")
+    must_exist(chosen.path)
     with opened(chosen.path) as service:
         secure(service)
         journal, limit = service.journal, service.now() - 86_400.0 * chosen.keep_days

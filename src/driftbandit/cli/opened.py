@@ -33,13 +33,17 @@ def opened_journal(path: str | Path) -> "Iterator[SqliteJournal]":
             journal.close()
 
 
-@contextmanager
-def read_journal(path: Path) -> "Iterator[SqliteJournal]":
-    """One that exists; a copy of it would do."""
-    from driftbandit.live.errors import Locked
-
+def must_exist(path: Path) -> None:
     if not path.exists():
         raise FileNotFoundError(f"there is no journal at {path}: check the path")
+
+
+@contextmanager
+def read_journal(path: Path) -> "Iterator[SqliteJournal]":
+    """A journal that exists, only to be read, so that a copy of it would do."""
+    from driftbandit.live.errors import Locked
+
+    must_exist(path)
     try:
         with opened_journal(path) as journal:
             yield journal

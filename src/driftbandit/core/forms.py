@@ -1,6 +1,6 @@
 """The quadratic forms xᵀ·matrix·x of many columns x: in float64, bit for bit as row by row of the matrix, or in float32.
 
-Dimensions: d features, n columns. Some hundred columns at a time stay in the cache, and blocks of 4 × 4 of the matrix read
+Dimensions: d features, n columns. Several hundred columns at a time stay in the cache, and blocks of 4 × 4 of the matrix read
 each of them a quarter as often.
 """
 

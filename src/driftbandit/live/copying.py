@@ -1,11 +1,10 @@
 """A copy of a journal that a running service has open: of SQLite's file, its log, and the snapshots beside it."""
 
-import glob
 import shutil
 import tempfile
 from pathlib import Path
 
-from driftbandit.live.disk.sqlite import SqliteJournal, sync_folder
+from driftbandit.live.disk.sqlite import SqliteJournal, log_of, snapshot_path, snapshots_of, sync_folder
 from driftbandit.live.errors import Damaged, JournalError
 
 HEADER = 32  # bytes of the log; they change when it begins anew
@@ -22,7 +21,8 @@ def copy_journal(path: Path, to: Path) -> int:
     begun anew from before the file is read until after the log is read, whatever changed in the file meanwhile is in the copy
     of the log as well; and a group at its end that is there in part only counts as not written.
     """
-    for left in (to, to.with_name(f"{to.name}-wal"), *snapshots(to)):  # an old log would be taken for that of the copy
+    old = [snapshot_path(to, number) for number in snapshots_of(to)]
+    for left in (to, log_of(to), *old):  # an old log would be taken for that of the copy
         if left.exists():
             raise FileExistsError(f"{left} exists: choose another name, or move it away")
     with tempfile.TemporaryDirectory(prefix=f".{to.name}.", dir=to.parent) as folder:
@@ -50,23 +50,19 @@ def copied(path: Path, place: Path) -> bool:
     """Whether the log went on without beginning anew."""
     for old in place.parent.iterdir():
         old.unlink()
-    for snapshot in snapshots(path):  # first, so that none is ahead of the records
-        shutil.copy2(snapshot, place.with_name(place.name + snapshot.name.removeprefix(path.name)))
-    log, begun = path.with_name(f"{path.name}-wal"), head(path)
+    for number in snapshots_of(path):  # first, so that none is ahead of the records
+        shutil.copy2(snapshot_path(path, number), snapshot_path(place, number))
+    log, begun = log_of(path), head(path)
     shutil.copy2(path, place)
     if log.exists():
-        shutil.copy2(log, place.with_name(f"{place.name}-wal"))
+        shutil.copy2(log, log_of(place))
     return head(path) == begun
 
 
-def snapshots(path: Path) -> list[Path]:
-    return list(path.parent.glob(f"{glob.escape(path.name)}.*.snapshot"))
-
-
 def head(path: Path) -> bytes:
-    """Of the log; nothing if there is none."""
+    """The first bytes of a journal's log; empty if there is no log."""
     try:
-        with open(path.with_name(f"{path.name}-wal"), "rb") as log:
+        with open(log_of(path), "rb") as log:
             return log.read(HEADER)
     except FileNotFoundError:
         return b""

@@ -15,7 +15,7 @@ ENOUGH = 30  # outcomes of its own choices, below which nothing is said of their
 
 
 class Would(NamedTuple):
-    """At one decision."""
+    """What the shadow would have done at one decision."""
 
     record: Decided
     chosen: int  # the number of what it would have done

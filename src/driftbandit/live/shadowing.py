@@ -124,7 +124,7 @@ class Shadow(Experiment):
 
 
 def name_of(player: Player, record: r.Decided, index: int) -> str | None:
-    """Of something on offer, while it is."""
+    """The name of what is on offer at this place; it may be withdrawn later, so ask at once."""
     if isinstance(player, ChooserPlayer):
         return player._offered(record)[index]
     assert isinstance(player, PolicyPlayer)

@@ -51,7 +51,7 @@ class Writing:
 
     def _write(self, record: Any) -> Any:
         """Apply a record that is known to be right, and hand it to the journal: both, or nothing ever again."""
-        if self._torn or self.commits.failed:
+        if self.broken:
             raise self._ahead()
         place = self.state.place
         self._torn = True  # until it is seen to the end, whatever interrupts
@@ -67,7 +67,7 @@ class Writing:
 
     def _write_all(self, runner: Runner, ids: Sequence[str], asked: bytes, deferred: bool) -> None:
         """The same of new decisions, of which none can be refused."""
-        if self._torn or self.commits.failed:
+        if self.broken:
             raise self._ahead()
         self._torn = True
         made = self.state.decide(runner, self.now(), ids, asked, deferred)

@@ -33,6 +33,7 @@ class SqliteJournal:
         self.path = Path(path)
         self.name = str(path)
         self._broken: str | None = None
+        self._laid_out = False  # the log
         self._lock = threading.Lock()  # the connection is one thread's at a time
         self._database = self._open(connect)
         self.start, self.end = self._extent()
@@ -65,7 +66,6 @@ class SqliteJournal:
             raise Damaged(f"{self.name} is no journal, or is damaged: {error}") from error
         if mode != "wal":
             raise JournalError(f"{self.name} cannot have a write-ahead log here (mode {mode}): keep it on a local disk")
-        lay_out(self.path.with_name(self.path.name + "-wal"), LOG)
         return database
 
     def _prepare(self, database: sqlite3.Connection) -> None:
@@ -99,6 +99,9 @@ class SqliteJournal:
             body = join(records)
             row = first, len(records), checksum(first, len(records), body), body
             with self._lock:
+                if not self._laid_out:  # who only reads needs no room
+                    lay_out(log_of(self.path), LOG)
+                    self._laid_out = True
                 self._database.execute("INSERT INTO journal VALUES (?, ?, ?, ?)", row)  # a transaction of its own
         except BaseException as error:
             self._broken = (
@@ -132,7 +135,7 @@ class SqliteJournal:
             raise Damaged(f"{self.name} cannot be read from record {place} on ({error}): {advice}") from error
 
     def keep_snapshot(self, place: int, body: bytes) -> None:
-        path = self._snapshot_path(place)
+        path = snapshot_path(self.path, place)
         framed = checksum(place, len(body), body).to_bytes(4) + body
 
         def write(file: BinaryIO) -> None:
@@ -142,15 +145,13 @@ class SqliteJournal:
         write_atomically(path, write)
         sync_folder(path)  # before older records are dropped on its account
         for old in self.snapshots()[KEPT:]:
-            self._snapshot_path(old).unlink(missing_ok=True)
+            snapshot_path(self.path, old).unlink(missing_ok=True)
 
     def snapshots(self) -> list[int]:
-        mine = re.compile(re.escape(self.path.name) + r"\.(\d+)\.snapshot")
-        found = (mine.fullmatch(name) for name in os.listdir(self.path.parent))
-        return sorted((int(match[1]) for match in found if match), reverse=True)
+        return sorted(snapshots_of(self.path), reverse=True)
 
     def snapshot(self, place: int) -> bytes:
-        path = self._snapshot_path(place)
+        path = snapshot_path(self.path, place)
         try:
             framed = path.read_bytes()
         except OSError as error:
@@ -158,9 +159,6 @@ class SqliteJournal:
         if framed[:4] != checksum(place, len(framed) - 4, framed[4:]).to_bytes(4):
             raise Damaged(f"{path} is damaged (its checksum is wrong)")
         return framed[4:]
-
-    def _snapshot_path(self, place: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.{place}.snapshot")
 
     def drop(self, before: int) -> None:
         with self._lock:
@@ -172,15 +170,34 @@ class SqliteJournal:
             self._database.close()
 
 
+def log_of(path: Path) -> Path:
+    """SQLite's write-ahead log, beside the journal."""
+    return path.with_name(f"{path.name}-wal")
+
+
+def snapshot_path(path: Path, place: int) -> Path:
+    return path.with_name(f"{path.name}.{place}.snapshot")
+
+
+def snapshots_of(path: Path) -> list[int]:
+    """The places of the snapshots beside a journal."""
+    mine = re.compile(re.escape(path.name) + r"\.(\d+)\.snapshot")
+    found = (mine.fullmatch(name) for name in os.listdir(path.parent))
+    return [int(match[1]) for match in found if match]
+
+
 def lay_out(log: Path, size: int) -> None:
-    """Give the log its full size now: a commit that overwrites takes up to 40 % less time than one that makes a file grow.
+    """Give the log its full size before the first commit: those that overwrite take up to 40 % less time than those that make
+    a file grow.
 
     SQLite reads a log up to the first page that is not of its last use, so zeros are as good as what an earlier use left.
     """
     before = log.stat().st_size
+    if before >= size:
+        return
     try:
         with open(log, "ab") as file:
-            file.write(bytes(max(size - before, 0)))
+            file.write(bytes(size - before))
             file.flush()
             os.fsync(file.fileno())
     except OSError:  # a full disk, most likely: what is left of it is for records
