@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.ridge import OBSERVED, Confidence, Ridge, new_ridge, radius
+from driftbandit.core.confidence import Confidence, radius
+from driftbandit.core.ridge import OBSERVED, Ridge, new_ridge
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import absorb, clear
 from driftbandit.policies._base.confident import ConfidentPolicy

@@ -23,8 +23,9 @@ from driftbandit import (
     WeightUCB,
     WindowUCB,
 )
-from driftbandit.core.blocks import appraise_row, new_estimate
+from driftbandit.core.blocks import new_estimate
 from driftbandit.core.ridge import METRIC, V
+from driftbandit.core.rows import appraise_row
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.leaves import state_bytes
 from driftbandit.policies._evidence.archive import new_archive

@@ -8,12 +8,12 @@ learning touches one block and the shared part, a score reads as much, and both 
 Dimensions: B blocks of w features, s shared ones, n arms; a row has 1 + s + w entries.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import add_rows, aligned
+from driftbandit.core.linalg import aligned
 from driftbandit.core.ridge import (
     CANCELS,
     GAIN,
@@ -29,6 +29,7 @@ from driftbandit.core.ridge import (
     new_ridge,
     refresh,
 )
+from driftbandit.core.rows import admit_rows, appraise_row, read_rows, score_by_row
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import (
     absorb,
@@ -43,8 +44,6 @@ from driftbandit.core.verbs import (
     trace_of_v,
     with_penalty,
 )
-
-SPARSE = 3  # skipping zeros pays if fewer than one feature in so many is nonzero
 
 
 class Blocks(NamedTuple):
@@ -97,28 +96,6 @@ def parts(ridge: "Ridge | Blocks") -> list[Ridge]:
 @kernel
 def block(blocks: Blocks, k: int) -> Ridge:
     return Ridge(blocks.penalty, blocks.matrix[k], blocks.vector[k], blocks.columns, blocks.score, blocks.tally[k])
-
-
-@kernel
-def appraise_row(theta: Floats, metric: Floats, x: Floats, gain: Floats) -> tuple[float, float]:
-    """⟨x, θ̂⟩ and xᵀ·metric·x; leaves metric·x in ``gain``. Skips the zeros of a sparse x."""
-    w, count = len(x), 0
-    mean = square = 0.0
-    for j in range(w):
-        gain[j] = 0.0
-        count += x[j] != 0.0
-    if SPARSE * count < w:
-        for j in range(w):
-            if x[j] != 0.0:
-                row, a = metric[j], x[j]
-                for k in range(w):
-                    gain[k] += a * row[k]
-    else:
-        add_rows(gain, x, metric, w)
-    for j in range(w):
-        mean += x[j] * theta[j]
-        square += x[j] * gain[j]
-    return mean, square
 
 
 @kernel
@@ -224,28 +201,6 @@ def clear_blocks(blocks: Blocks) -> None:
     blocks.known[0] = blocks.penalty * len(blocks.rest)
 
 
-@kernel
-def score_rows(ridge: Any, rows: Floats, score: Floats) -> None:
-    """Score rows, with any estimate that can forecast one."""
-    for i in range(len(rows)):
-        score[0, i], score[1, i] = forecast_arm(ridge, rows, i)
-
-
-@kernel
-def admit_rows(rows: Floats, blocks: int, limit: float) -> int:
-    """See ``admit``."""
-    for i in range(len(rows)):
-        number, square = rows[i, 0], 0.0
-        if not (0.0 <= number < blocks and number == int(number)):
-            return -2
-        for j in range(1, rows.shape[1]):
-            entry = float(rows[i, j])  # without the compiler, NumPy's own float would warn on overflow
-            square += entry * entry
-        if not square <= limit:
-            return -1
-    return 0
-
-
 def whole_theta(theta: Floats, mixing: Floats, shared: Floats) -> Floats:
     """θ̂ of all features, the shared ones first: from m (B, w), W (B, w, s) and θ̂ of the shared ones."""
     return np.concatenate([shared, (theta - mixing @ shared).ravel()])
@@ -315,14 +270,8 @@ def _admit(ridge: Blocks, rows: Floats, columns: Floats, limit: float) -> int:
     return admit_rows(rows, len(ridge.matrix), limit)
 
 
-@table_of.of(Blocks)
-def read_rows(ridge: Any, rows: Floats, columns: Floats) -> Floats:
-    return rows
-
-
-@score_arms.of(Blocks)
-def score_by_row(ridge: Any, table: Floats, score: Floats) -> None:
-    score_rows(ridge, table, score)
+table_of.of(Blocks)(read_rows)
+score_arms.of(Blocks)(score_by_row)
 
 
 @forecast_arm.of(Blocks)

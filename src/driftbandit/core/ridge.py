@@ -47,21 +47,6 @@ class Ridge(NamedTuple):
     tally: Ints  # (2,): OBSERVED in the estimate; rank-one STEPS since the last fresh solve
 
 
-class Confidence(NamedTuple):
-    """The radius β (eq. 9) with its constants folded: bias + scale·√(log_term + d·ln(1 + n·rate))."""
-
-    bias: float  # √λ·S
-    scale: float  # R
-    log_term: float  # 2 ln(1/δ)
-    dim: float
-    rate: float  # L²/(λd)
-
-
-@kernel
-def radius(law: Confidence, observations: float) -> float:
-    return law.bias + law.scale * math.sqrt(law.log_term + law.dim * math.log1p(observations * law.rate))
-
-
 def new_ridge(dim: int, penalty: float) -> Ridge:
     ridge = Ridge(
         penalty,

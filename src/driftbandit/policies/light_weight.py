@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.ridge import Confidence, radius
+from driftbandit.core.confidence import Confidence, radius
 from driftbandit.core.types import Floats, Ints
 from driftbandit.policies._base.confident import DISCOUNT, ConfidentPolicy, tuned_discount
 from driftbandit.policies._base.discounted import grow_older, solve, take_in

@@ -8,20 +8,9 @@ import numpy as np
 
 from driftbandit.core import validate
 from driftbandit.core.compile import kernel
+from driftbandit.core.confidence import Confidence, radius
 from driftbandit.core.counter import WORD, key_of, uniform
-from driftbandit.core.ridge import (
-    MEAN,
-    METRIC,
-    OBSERVED,
-    SQUARE,
-    THETA,
-    Confidence,
-    Ridge,
-    forecast,
-    new_ridge,
-    radius,
-    rescore,
-)
+from driftbandit.core.ridge import MEAN, METRIC, OBSERVED, SQUARE, THETA, Ridge, forecast, new_ridge, rescore
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import absorb, clear
 from driftbandit.policies._base.confident import ConfidentPolicy

@@ -9,7 +9,7 @@ import numpy as np
 from driftbandit.core import validate
 from driftbandit.core.blocks import new_estimate, parts
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import Confidence, radius
+from driftbandit.core.confidence import Confidence, radius
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import absorb, clear, observed
 from driftbandit.policies._base.confident import ConfidentPolicy, tuned

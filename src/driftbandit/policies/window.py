@@ -8,7 +8,8 @@ import numpy as np
 from driftbandit.core import validate
 from driftbandit.core.blocks import new_estimate, parts
 from driftbandit.core.compile import kernel
-from driftbandit.core.ridge import Confidence, V, radius
+from driftbandit.core.confidence import Confidence, radius
+from driftbandit.core.ridge import V
 from driftbandit.core.sizes import demand_room
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import absorb, clear, observed

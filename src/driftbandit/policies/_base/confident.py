@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from driftbandit.core import validate
-from driftbandit.core.ridge import Confidence
+from driftbandit.core.confidence import Confidence
 from driftbandit.policies._base.policy import Memory, Policy
 from driftbandit.theory.tuning import optimal_discount
 

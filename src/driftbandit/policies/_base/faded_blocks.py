@@ -10,19 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.blocks import (
-    Blocks,
-    admit_rows,
-    block,
-    forecast_row,
-    new_estimate,
-    parts,
-    read_rows,
-    score_by_row,
-)
+from driftbandit.core.blocks import Blocks, block, forecast_row, new_estimate, parts
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows, invert, times
 from driftbandit.core.ridge import GAIN, METRIC, THETA, B, Ridge, V, new_ridge
+from driftbandit.core.rows import admit_rows, read_rows, score_by_row
 from driftbandit.core.types import Floats
 from driftbandit.core.verbs import admit, forecast_arm, metric_of, score_arms, table_of, theta_of
 from driftbandit.policies._base.discounted import add_to_sums, fade_sums, solve, solve_whole

@@ -11,17 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftbandit.core.blocks import (
-    admit_rows,
-    appraise_row,
-    parts,
-    read_rows,
-    score_by_row,
-    take_rest,
-)
+from driftbandit.core.blocks import parts, take_rest
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import add_rows
 from driftbandit.core.ridge import GAIN, METRIC, THETA
+from driftbandit.core.rows import admit_rows, appraise_row, read_rows, score_by_row
 from driftbandit.core.types import Floats
 from driftbandit.core.verbs import admit, forecast_arm, metric_of, score_arms, table_of, theta_of
 from driftbandit.policies._base.discounted import add_to_squares, add_to_sums, fade_squares, fade_sums, weigh

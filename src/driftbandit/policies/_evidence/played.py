@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.blocks import admit_rows, forecast_row, read_rows, score_by_row, whole_metric, whole_theta
+from driftbandit.core.blocks import forecast_row, whole_metric, whole_theta
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import METRIC, THETA
+from driftbandit.core.rows import admit_rows, read_rows, score_by_row
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import admit, clear, forecast_arm, metric_of, score_arms, table_of, theta_of
 from driftbandit.policies._evidence.block_bank import estimator
