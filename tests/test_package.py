@@ -18,6 +18,7 @@ import pytest
 import driftbandit
 from driftbandit import figures
 from driftbandit.cli import main
+from driftbandit.core.compile import ROOMS
 from driftbandit.report.tables import Verdict
 
 ROOT = Path(__file__).parent.parent
@@ -151,12 +152,23 @@ def test_a_second_process_does_not_compile_and_an_edited_helper_does(tmp_path: P
     hits, misses, radius = probe()
     assert (hits, misses) == (0, 1)
     assert probe() == [1, 0, radius]
+    with (package / "live" / "learner.py").open("a") as far_away:
+        far_away.write("# no kernel uses this\n")
+    assert probe() == [1, 0, radius]
     helper = package / "policies" / "restart.py"
     helper.write_text(helper.read_text().replace("return radius(", "return 1000.0 + radius("))
     hits, misses, edited = probe()
     assert (hits, misses) == (0, 1)
     assert edited == pytest.approx(radius + 1000.0)
     assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_kernels_are_only_in_rooms_whose_edits_are_noticed() -> None:
+    package = Path(driftbandit.__file__).parent
+    made = re.compile(r"^@(kernel|allocating_kernel|Verb|\w+\.of\()|^(import|from) numba", re.MULTILINE)
+    found = {path.relative_to(package).parts[0] for path in package.rglob("*.py") if made.search(path.read_text())}
+    assert "core" in found
+    assert found <= set(ROOMS), "add the room to ROOMS of core/compile.py"
 
 
 def test_the_help_teaches_without_loading_the_engine() -> None:
