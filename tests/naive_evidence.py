@@ -149,6 +149,7 @@ class NaiveEvidence(Naive):
         self.fourth, self.counted = 0.0, 0.0
         self.signal2, self.length2, self.weight_ = 0.0, 0.0, 0.0
         self.evidence, self.onset = np.zeros((self.K, self.K)), np.zeros((self.K, self.K), int)
+        self.gaps = np.zeros((self.K, 2))  # of neighbours' forecasts: their squares, and what they explain
         self.past: list[Past] = []
 
     def fresh(self, remember: bool) -> Member:
@@ -190,7 +191,13 @@ class NaiveEvidence(Naive):
                 played = main
         self.asked, self.probing = calm[-1], played != main
         beta = self.radius(self.since) * (2 if self.probing else 1)
-        return self.members[main].theta[: self.d], self.members[played].metric[: self.d, : self.d], beta
+        return self.leant(main)[: self.d], self.members[played].metric[: self.d, : self.d], beta
+
+    def leant(self, k: int) -> Floats:
+        """θ̂ of estimator k, moved towards the next shorter memory as far as that would have explained past errors."""
+        squared, explained = self.gaps[k]
+        share = min(explained / (squared + 5 * self.noise2), 1.0) if explained > 0 else 0.0
+        return self.members[k].theta + share * (self.members[k - 1].theta - self.members[k].theta)
 
     def choose(self, rows: Floats) -> int:
         estimate = self.estimate()
@@ -242,6 +249,10 @@ class NaiveEvidence(Naive):
         x, r = self.whole(arm), reward - self.shift
         residuals, variances = np.array([self.step(k, self.learnt, x, r) for k in range(self.K)]).T
         squares, logs = residuals**2 / variances, np.log(variances)
+        for k in range(1, self.K):
+            gap = residuals[k] - residuals[k - 1]
+            self.gaps[k] *= 1 - 1 / max(256.0, 16 * self.memories[k - 1])
+            self.gaps[k] += gap**2, gap * residuals[k]
         self.newest = max(self.newest, s)
         self.past.append(Past(x, r, s, self.newest, squares, logs, squares[self.sound]))
         level = self.level(squares)
@@ -310,6 +321,7 @@ class NaiveEvidence(Naive):
             return False
         jump = fresh >= copied
         self.members[k] = member if jump else self.members[j].copy()
+        self.gaps[k] *= not jump
         if k >= self.sound and not self.p.noise_known:
             self.take_back(first, j)
         self.evidence[:k, k] = 0.0 if jump else 6.0
@@ -347,4 +359,4 @@ class NaiveEvidence(Naive):
             self.penalty = min(max(ratio, 1e-6 * unit), 1e4 * unit)
             if self.learnt == 8 * self.D:
                 self.members = [self.refit(k, 0, 0)[0] for k in range(self.K)]
-                self.evidence[:], self.onset[:] = 0.0, self.learnt
+                self.evidence[:], self.onset[:], self.gaps[:] = 0.0, self.learnt, 0.0

@@ -33,6 +33,7 @@ from driftbandit.policies._evidence.verbs import (
     duplicate,
     empty,
     foresee,
+    lean_to,
     length2,
     play,
     remember_constant,
@@ -62,6 +63,7 @@ class Bank(NamedTuple):
     score: Floats  # … (3, 0): the bank keeps no arms' scores
     evidence: Floats  # (K, K): [k, j] against k by j, which has the shorter memory
     onset: Ints  # (K, K): how many rewards had been learnt when it was last 0
+    gaps: Floats  # (K, 2): between forecasts of neighbours, see leaning.py
     residual: Floats  # (K,): scratch, of a reward, …
     variance: Floats  # (K,): … and its variance in units of the noise's
     squares: Floats  # (ring, K): of the last residuals, each over its variance, …
@@ -100,6 +102,7 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
         score=np.zeros((3, 0)),
         evidence=np.zeros((count, count)),
         onset=np.zeros((count, count), np.int64),
+        gaps=np.zeros((count, 2)),
         residual=np.zeros(count),
         variance=np.zeros(count),
         squares=np.zeros((ring, count)),
@@ -267,10 +270,18 @@ def _describe(bank: Bank, k: int, radius: float, theta: Floats, widths: Floats) 
         widths[i] = radius * math.sqrt(max(bank.matrix[k, METRIC, i, i], 0.0))
 
 
+@lean_to.of(Bank)
+def _lean_to(bank: Bank, k: int, share: float, theta: Floats) -> None:
+    for i in range(bank.features):
+        theta[i] += share * (bank.vector[k, THETA, i] - theta[i])
+
+
 @play.of(Ridge)
-def _play(ridge: Ridge, bank: Bank, main: int, played: int) -> None:
+def _play(ridge: Ridge, bank: Bank, main: int, share: float, played: int) -> None:
     for i in range(bank.features):
         ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is guided by what is known
         for j in range(bank.features):
             ridge.matrix[METRIC, i, j] = bank.matrix[played, METRIC, i, j]
+    if share > 0.0:
+        lean_to(bank, main - 1, share, ridge.vector[THETA])
     rescore(ridge)

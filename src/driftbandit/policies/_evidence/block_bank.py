@@ -23,8 +23,8 @@ from driftbandit.core.linalg import aligned
 from driftbandit.core.ridge import METRIC, STEPS, B, Ridge, V
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import LAPSE, PENALTY, SETTLE, Bank, copy_ridge, new_bank
-from driftbandit.policies._evidence.block_summary import describe_blocks, summary_of_blocks, trace_of_blocks
-from driftbandit.policies._evidence.verbs import describe, duplicate, empty, foresee, length2, size, summary, trace
+from driftbandit.policies._evidence.block_summary import describe_blocks, lean_to_blocks, summary_of_blocks, trace_of_blocks
+from driftbandit.policies._evidence.verbs import describe, duplicate, empty, foresee, lean_to, length2, size, summary, trace
 
 FAINT = 1e-30  # when so little of V and b is left, they are rescaled, long before digits are lost
 
@@ -231,3 +231,8 @@ def _summary(bank: Any, k: int) -> tuple[float, float, float]:
 @describe.of(BlockBank)
 def _describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
     describe_blocks(bank, k, radius, theta, widths)
+
+
+@lean_to.of(BlockBank)
+def _lean_to(bank: Any, k: int, share: float, theta: Floats) -> None:
+    lean_to_blocks(bank, k, share, theta)

@@ -89,6 +89,19 @@ def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Flo
 
 
 @kernel
+def lean_to_blocks(bank: Any, k: int, share: float, theta: Floats) -> None:
+    s, width, shared = len(bank.rest), len(bank.columns), bank.shared_vector[k, THETA]
+    for i in range(s):
+        theta[i] += share * (shared[i] - theta[i])
+    for block in range(bank.matrix.shape[1]):
+        for i in range(width):
+            at, mean, row = s + block * width + i, bank.vector[k, block, THETA, i], bank.mixing[k, block, i]
+            for j in range(s):
+                mean -= row[j] * shared[j]
+            theta[at] += share * (mean - theta[at])
+
+
+@kernel
 def add_along(row: Floats, metric: Floats, along: Floats) -> bool:
     """along = metric·row, without the zeros of the row; False if there is nothing else in it."""
     found = False

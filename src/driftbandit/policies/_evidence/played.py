@@ -11,24 +11,28 @@ from driftbandit.core.rows import admit_rows, read_rows, score_by_row
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import admit, clear, forecast_arm, metric_of, score_arms, table_of, theta_of
 from driftbandit.policies._evidence.block_bank import estimator
-from driftbandit.policies._evidence.verbs import play
+from driftbandit.policies._evidence.verbs import lean_to, play
 
 
 class Played(NamedTuple):
-    """What is played: θ̂ of one estimator, and METRIC of the same or another, in place in the bank."""
+    """What is played: θ̂ of one estimator, leaning to the one before, and METRIC of the same or another, all in the bank."""
 
     bank: Any
     which: Ints  # (2,): the estimator of θ̂, and that of METRIC
+    share: Floats  # (1,): how far θ̂ leans
 
 
 def played_of(bank: Any) -> Played:
-    return Played(bank, np.zeros(2, np.int64))
+    return Played(bank, np.zeros(2, np.int64), np.zeros(1))
 
 
 @kernel
 def forecast_played(played: Played, row: Floats) -> tuple[float, float]:
-    bank, main, other = played.bank, played.which[0], played.which[1]
+    bank, main, other, share = played.bank, played.which[0], played.which[1], played.share[0]
     mean, square = forecast_row(estimator(bank, main), row)
+    if share > 0.0:
+        shorter, _ = forecast_row(estimator(bank, main - 1), row)
+        mean += share * (shorter - mean)
     if other != main:
         _, square = forecast_row(estimator(bank, other), row)
     return mean, square / bank.left[other]
@@ -51,8 +55,9 @@ score_arms.of(Played)(score_by_row)
 
 
 @play.of(Played)
-def _play(ridge: Played, bank: Any, main: int, played: int) -> None:
+def _play(ridge: Played, bank: Any, main: int, share: float, played: int) -> None:
     ridge.which[0], ridge.which[1] = main, played
+    ridge.share[0] = share
 
 
 @clear.of(Played)
@@ -72,8 +77,11 @@ def _forecast_arm(ridge: Played, table: Floats, i: int) -> tuple[float, float]:
 
 @theta_of.of(Played)
 def _theta_of(ridge: Played) -> Floats:
-    bank, main = ridge.bank, ridge.which[0]
-    return whole_theta(bank.vector[main, :, THETA], bank.mixing[main], bank.shared_vector[main, THETA])
+    bank, main, share = ridge.bank, ridge.which[0], ridge.share[0]
+    theta = whole_theta(bank.vector[main, :, THETA], bank.mixing[main], bank.shared_vector[main, THETA])
+    if share > 0.0:
+        lean_to(bank, main - 1, share, theta)
+    return theta
 
 
 @metric_of.of(Played)

@@ -32,8 +32,7 @@ from driftbandit.policies._evidence.sound import (
     check_memories,
     check_played,
 )
-from driftbandit.policies._evidence.state import EvidenceState, Rule, in_use, radius_of, to_play
-from driftbandit.policies._evidence.verbs import describe
+from driftbandit.policies._evidence.state import EvidenceState, Rule, describe_played, in_use, to_play
 
 if TYPE_CHECKING:
     import polars as pl
@@ -183,7 +182,7 @@ class EvidencePolicy(ShownEvidence, Policy):
             count = int(bank.clock[RESTARTS])
             recent = [int(bank.restarts[k % MOST_RESTARTS]) for k in range(max(0, count - MOST_RESTARTS), count)]
             theta, widths = np.empty(d), np.empty(d)
-            describe(bank, main, float(radius_of(bank, rule, main)), theta, widths)
+            describe_played(bank, rule, main, theta, widths)
             return Status(
                 memory=float(in_use(bank, main)),
                 restarts=recent,

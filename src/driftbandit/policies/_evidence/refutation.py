@@ -32,6 +32,7 @@ from driftbandit.policies._evidence.bank import (
     fit,
     record,
 )
+from driftbandit.policies._evidence.leaning import weigh_gaps
 from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_penalty, level, start, take_back
 from driftbandit.policies._evidence.verbs import duplicate, foresee, size
 
@@ -54,6 +55,7 @@ def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool
         residual, variance = foresee(bank, k, k, n, bank.x, r)
         bank.residual[k], bank.variance[k] = residual, variance
         squares[k], bank.logs[n % ring, k] = residual * residual / variance, math.log(variance)
+    weigh_gaps(bank)
     bank.taken[n % ring] = squares[clock[SOUND]]
     clock[LEARNT] = n + 1
     weigh(bank, squares, bank.logs[n % ring])
@@ -95,6 +97,7 @@ def start_over(bank: Bank, told: bool) -> None:
         bank.scale[NOISE2] = 0.0
     bank.evidence[:] = 0.0
     bank.onset[:] = 0
+    bank.gaps[:] = 0.0
 
 
 @kernel
@@ -105,6 +108,7 @@ def begin_again(bank: Bank) -> None:
         duplicate(bank, len(bank.keep), k)
     bank.evidence[:] = 0.0
     bank.onset[:] = bank.clock[LEARNT]
+    bank.gaps[:] = 0.0
 
 
 @kernel
@@ -170,6 +174,8 @@ def rebuild(bank: Bank, j: int, k: int, told: bool) -> bool:
             bank.evidence[k, i] = min(bank.evidence[k, i], ON_TRIAL)
         return False
     duplicate(bank, count if fresh >= copied else j, k)
+    if fresh >= copied:
+        bank.gaps[k][:] = 0.0
     if k >= bank.clock[SOUND] and not told:
         take_back(bank, first, j)
     for i in range(k):

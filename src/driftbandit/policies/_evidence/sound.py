@@ -15,6 +15,7 @@ from driftbandit.policies._evidence.bank import Bank
 from driftbandit.policies._evidence.block_bank import FAINT
 from driftbandit.policies._evidence.history import Diary
 from driftbandit.policies._evidence.lateness import Lateness
+from driftbandit.policies._evidence.leaning import EXPLAINED, SQUARED
 from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
 from driftbandit.policies._evidence.scales import STEADY as MOST_WEIGHT
 from driftbandit.policies._evidence.verbs import size
@@ -42,6 +43,8 @@ def check_bank(bank: Bank, rounds: int, blocks: int, longest: float, refuted: fl
     check_range("the rounds of restarts", bank.restarts, 0, rounds)
     check_range("the evidence", bank.evidence, 0.0, refuted)
     check_range("the onsets of evidence", bank.onset, 0, learnt)
+    check_range("the gaps between forecasts", bank.gaps[:, SQUARED], 0.0, MOST_FOURTH)
+    check_range("what gaps between forecasts explain", bank.gaps[:, EXPLAINED], -MOST_FOURTH, MOST_FOURTH)
     check_range("the squares of residuals", bank.squares, 0.0, MOST_SQUARE)
     check_range("the squares that the noise is learnt from", bank.taken, 0.0, MOST_SQUARE)
     check_range("the logarithms of variances", bank.logs, 0.0, 1e3)
@@ -87,6 +90,7 @@ def check_scales(bank: Bank, rounds: int, longest: float) -> None:
 
 def check_played(played: Any) -> None:
     check_range("the numbers of estimators that are played", played.which, 0, len(played.bank.keep) - 1)
+    check_range("how far the estimate leans", played.share, 0.0, float(played.which[0] > 0))
 
 
 def check_archive(archive: Archive, rounds: int) -> None:

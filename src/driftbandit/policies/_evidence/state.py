@@ -27,9 +27,10 @@ from driftbandit.policies._evidence.bank import (
 )
 from driftbandit.policies._evidence.history import Diary, due, note
 from driftbandit.policies._evidence.lateness import CURSOR, DECIDED, Lateness, hold, next_ripe, notice
+from driftbandit.policies._evidence.leaning import lean
 from driftbandit.policies._evidence.played import Played
 from driftbandit.policies._evidence.refutation import against, observe, start_over
-from driftbandit.policies._evidence.verbs import describe, play, remember, shared, size, trace
+from driftbandit.policies._evidence.verbs import describe, lean_to, play, remember, shared, size, trace
 
 DOUBT = 5.0  # nats that keep a memory from being played
 REACH = 0.2  # a probe uses an estimator whose memory is about as long as d/5 probes take: …
@@ -131,7 +132,7 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
         if trust <= 0.5 and luck[2] >= rule.probe * math.sqrt(d / (bank.clock[LEARNT] + d)):
             played = main  # restarts that do not pay are no reason to look for more
     state.archive.scale[PROBING] = played != main
-    play(ridge, bank, main, played)
+    play(ridge, bank, main, lean(bank, main), played)
     return radius_of(bank, rule, main) * (1.0 if played == main else WIDER)
 
 
@@ -225,8 +226,17 @@ def take_in(state: EvidenceState, s: int, x: Floats, r: float) -> None:
         row[notebook.TRUST] = archive.scale[TRUST]
         d = bank.features
         theta, widths = row[notebook.ESTIMATE : notebook.ESTIMATE + d], row[notebook.ESTIMATE + d :]
-        describe(bank, main, radius_of(bank, rule, main), theta, widths)
+        describe_played(bank, rule, main, theta, widths)
         note(state.diary, s)
+
+
+@kernel
+def describe_played(bank: Bank, rule: Rule, main: int, theta: Floats, widths: Floats) -> None:
+    """Write down the estimate that is played when ``main`` is, and the width of each of its coordinates."""
+    describe(bank, main, radius_of(bank, rule, main), theta, widths)
+    share = lean(bank, main)
+    if share > 0.0:
+        lean_to(bank, main - 1, share, theta)
 
 
 @kernel

@@ -53,8 +53,14 @@ def describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) ->
 
 
 @Verb
-def play(ridge: Any, bank: Any, main: int, played: int) -> None:
-    """Choose by θ̂ of ``main`` from now on and by METRIC of ``played``, which is ``main`` except in a probe."""
+def lean_to(bank: Any, k: int, share: float, theta: Floats) -> None:
+    """Move an estimate by this share of the way to that of estimator k."""
+
+
+@Verb
+def play(ridge: Any, bank: Any, main: int, share: float, played: int) -> None:
+    """Choose from now on by θ̂ of ``main``, moved by this share towards that of the next shorter memory, and by METRIC of
+    ``played``, which is ``main`` except in a probe."""
 
 
 @partial(Verb, optional=True)
