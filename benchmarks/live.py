@@ -158,7 +158,8 @@ def table(results: list[Round]) -> str:
                 "each and late, 64",
             ),
             row(f"{BATCH} decisions per request / single", "≥ 6", "batch, 8", "durable, 64", BATCH),
-            f"| p99 at half load: a decision / (an empty request + 3 × an fsync) | ≤ 1 | {late} | | | {ms(durable)} ms / "
+            f"| p99 at half load: a decision / (an empty request + 3 × an fsync) | ≤ 1 | {late} | | "
+            f"{middle('paced durable', 'rate')} | {ms(durable)} ms / "
             f"({ms(empty)} ms + 3 × {ms(sync)} ms) |",
         ]
     )
@@ -185,7 +186,8 @@ def main() -> None:
 AdaptiveUCB, d = 10, a named set of 20 arms; uvicorn with uvloop and httptools, one process; SQLite with a write-ahead log and a
 sync per commit; wrk with one thread on the same machine; an empty request is `GET /healthz`; decisions get no
 reward and are forgotten after {live_load.WAIT:g} s; the slower disk is the same one with a sleep after each commit, in both
-servers. {chosen.rounds} rounds, each with {chosen.seconds} s per
+servers; half load is half of the durable decisions per second at 64 connections just measured, sent one by one by a client
+on the same machine, and a request's time counts from when it was due. {chosen.rounds} rounds, each with {chosen.seconds} s per
 measurement; medians over rounds, with their range. {machine()}.
 Load average before the run: {busy:.1f} (other programs; the aims are for an idle machine).
 

@@ -51,6 +51,15 @@ class Commits:
                 self._failed, self.failed = error, True
                 raise
 
+    def tidy(self) -> bool:
+        """Have the journal do what is due now and then; whether anything was."""
+        with self._lock:
+            try:
+                return self.journal.tidy()
+            except BaseException as error:
+                self._failed, self.failed = error, True
+                raise
+
     def through(self, ticket: int) -> None:
         """Return when this record is durable: by another thread's commit, else by one's own."""
         while self.durable <= ticket:
@@ -90,8 +99,8 @@ class Committer:
     def _run(self) -> None:
         told = self.commits.durable
         try:
-            while not (self._stopping and not self.commits.waiting):
-                if not self.commits.waiting:
+            while not self._stopping or told < self.commits.next:
+                if told == self.commits.next:  # all is durable, and that was told
                     self._wake.wait()
                     self._wake.clear()
                 began = time.perf_counter()
@@ -100,7 +109,7 @@ class Committer:
                 if self.commits.durable > told:  # by this commit or by another thread's
                     told = self.commits.durable
                     self._durable(told)
-                tidied = self.commits.journal.tidy()
+                tidied = self.commits.tidy()
                 if count > 1 and not tidied and not self._stopping:
                     time.sleep(min(took * max(1.0, count / LARGE), GATHER))
         except Broken as error:
