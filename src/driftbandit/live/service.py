@@ -14,7 +14,7 @@ from driftbandit.live.fold.running import runner_of
 from driftbandit.live.managing import Managing
 
 WITNESS_EVERY = 10_000  # decisions of an experiment
-AT_ONCE = 100  # decisions that expire in one record, so that others hardly wait meanwhile; a thousandth of all, if more
+AT_ONCE = 200  # decisions that expire in one record, so that others hardly wait meanwhile; more if many wait
 
 
 class Service(Managing):
@@ -116,7 +116,7 @@ class Service(Managing):
     def _pass_time(self, experiment: Experiment) -> bool:
         """End some waits that are over; whether there were any. What a silence leaves to be forgotten counts as such."""
         now = self.now()
-        some = max(AT_ONCE, len(experiment.waiting) // 1000)
+        some = max(AT_ONCE, len(experiment.waiting) // 200)
         ids = experiment.due(now, some)
         if not ids and not experiment.lapsed(now, some):
             return False

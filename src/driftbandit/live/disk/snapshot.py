@@ -15,7 +15,7 @@ from driftbandit.live.fold.records import Token
 from driftbandit.live.settings import Settings
 
 FORMAT = 1
-PAGE = 100  # entries encoded at a time, while no other thread runs
+PAGE = 1000  # entries encoded at a time, in a tenth of a millisecond, while no other thread runs
 
 
 class Kept(msgspec.Struct, array_like=True):

@@ -19,7 +19,7 @@ MINE = stat.S_IRUSR | stat.S_IWUSR
 KEPT = 2  # snapshots
 AT_A_TIME = 100  # groups read at a time
 LOG = 1000 * (24 + 4096)  # bytes of the log when SQLite begins it anew: 1,000 pages, each after a head
-TIDY = 100  # commits after which ``tidy`` has it begun anew sooner: 0.4 ms then, where 1,000 pages take 2 and more
+TIDY = 100  # pages after which ``tidy`` has it begun anew sooner: in 0.4 ms, where 1,000 take 2 and more
 TABLE = """
     CREATE TABLE IF NOT EXISTS journal (
         first INTEGER PRIMARY KEY, count INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL
@@ -35,7 +35,7 @@ class SqliteJournal:
         self.name = str(path)
         self._broken: str | None = None
         self._laid_out = False  # the log
-        self._untidy = 0  # commits since it was begun anew
+        self._untidy = 0  # pages since it was begun anew, about
         self._lock = threading.Lock()  # the connection is one thread's at a time
         self._database = self._open(connect)
         self.start, self.end = self._extent()
@@ -112,7 +112,7 @@ class SqliteJournal:
             )
             raise Broken(self._broken) from error
         self.end = first + len(records)
-        self._untidy += 1
+        self._untidy += 1 + len(body) // 4096
 
     def tidy(self) -> bool:
         if self._untidy < TIDY:

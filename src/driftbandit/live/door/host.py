@@ -154,7 +154,6 @@ class Host:
     async def _beat(self) -> None:
         self._mark()
         for _ in self.service.ticking():
-            self.committer.wake()
             await asyncio.sleep(0.001)  # so that no decision waits for all of it
         if self.service.commits.waiting:
             self.committer.wake()
