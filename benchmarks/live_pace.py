@@ -4,6 +4,7 @@ One thread that waits in ``select``, whose clock is fine: asyncio's and uvloop's
 of all requests would be late before they were sent.
 """
 
+import gc
 import os
 import select
 import socket
@@ -40,9 +41,11 @@ def latencies(url: str, kind: str, rate: float, seconds: float) -> list[float]:
     where, count = urlsplit(url), int(rate * seconds)
     requests = [request(url, kind, f"{os.getpid()}-{kind}-{number}") for number in range(count)]
     lines = [socket.create_connection((where.hostname, where.port)) for _ in range(CONNECTIONS)]
+    gc.disable()  # here, or its pauses would count as the server's
     try:
         return paced(lines, requests, rate)
     finally:
+        gc.enable()
         for line in lines:
             line.close()
 

@@ -128,8 +128,9 @@ def alike(experiment: Experiment, set: str, ids: Sequence[str], asks: Sequence[A
     """Whether all ask for this set alone, by one Ask, and by new ids for which there is room: nothing can be wrong then."""
     if not asks or asks[0].set != set or not only_set(asks[0]) or len({*map(id, asks)}) > 1:
         return False
-    waiting, settled, different = experiment.waiting, experiment.settled, dict.fromkeys(ids).keys()
-    if len(different) < len(ids) or len(waiting) + len(ids) > experiment.settings.most_waiting:
+    waiting, settled = experiment.waiting, experiment.settled
+    if len({*ids}) < len(ids) or len(waiting) + len(ids) > experiment.settings.most_waiting:
         return False
-    new = different.isdisjoint(waiting.keys()) and different.isdisjoint(settled.keys())
-    return new and all(map(is_text, ids, repeat(LONGEST_ID)))
+    if any(map(waiting.__contains__, ids)) or any(map(settled.__contains__, ids)):
+        return False  # asked one by one: to go through a dict that a flood has left hollow takes longer than to decide
+    return all(map(is_text, ids, repeat(LONGEST_ID)))
