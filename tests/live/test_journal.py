@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from driftbandit.live import Ask, Service
-from driftbandit.live.disk.sqlite import LOG, SqliteJournal
+from driftbandit.live.disk.snapshot import PAGE
+from driftbandit.live.disk.sqlite import LOG, TIDY, SqliteJournal
 from driftbandit.live.errors import Broken, Damaged, JournalError, Locked
 from live_service import FAST, bits, opened
 
@@ -171,13 +172,28 @@ def test_a_large_state_is_kept_less_often(folder: Path, monkeypatch: pytest.Monk
     service.close()
 
 
+def test_a_tidy_log_has_been_moved_into_the_journal(folder: Path) -> None:
+    journal = SqliteJournal(folder / "a")
+    for k in range(TIDY):
+        assert not journal.tidy()
+        journal.append(k, [str(k).encode()])
+    assert journal.tidy()
+    assert not journal.tidy()
+    shutil.copyfile(folder / "a", folder / "without its log")
+    journal.append(TIDY, [b"last"])
+    journal.close()
+    moved = [str(k).encode() for k in range(TIDY)]
+    assert records(folder / "without its log") == moved
+    assert records(folder / "a") == [*moved, b"last"]
+
+
 class Failing(sqlite3.Connection):
     """A disk that takes so many more groups."""
 
     left = 3
 
     def execute(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
-        if statement.startswith("INSERT"):
+        if statement.startswith(("INSERT", "PRAGMA wal_checkpoint")):
             Failing.left -= 1
             if Failing.left < 0:
                 raise sqlite3.OperationalError("disk I/O error")
@@ -208,6 +224,31 @@ def test_the_first_failure_is_the_last(folder: Path) -> None:
     again = opened(folder / "a")
     assert set(again.state.names["shop"].waiting) == {"0", "1", "2"}
     again.close()
+
+
+def test_a_log_that_cannot_be_moved_is_the_end_too(folder: Path) -> None:
+    """Of what a failed sync left on the disk nothing is known."""
+    Failing.left = TIDY
+    journal = SqliteJournal(folder / "a", connect=failing)
+    for k in range(TIDY):
+        journal.append(k, [str(k).encode()])
+    with pytest.raises(Broken, match=r"could not be moved into it .disk I/O error"):
+        journal.tidy()
+    Failing.left = 100
+    with pytest.raises(Broken, match="could not be moved"):
+        journal.append(TIDY, [b"more"])
+    journal.close()
+    assert len(records(folder / "a")) == TIDY
+
+
+def test_a_snapshot_is_the_same_with_rests(folder: Path) -> None:
+    service = opened(folder / "a")
+    for k in range(2 * PAGE + 1):
+        service.decide("shop", str(k), Ask(set="shelf"))
+    rests: list[None] = []
+    assert service.state.freeze().encode(lambda: rests.append(None)) == bits(service)
+    assert len(rests) == 3
+    service.close()
 
 
 def test_a_snapshot_that_cannot_be_written_is_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

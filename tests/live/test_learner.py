@@ -17,12 +17,14 @@ from driftbandit import AdaptiveUCB, Category, Chooser, Context, FixedArms, Rest
 from driftbandit.live import Ask, Learner, Service, Settings
 from driftbandit.live.disk.committer import Committer
 from driftbandit.live.disk.sqlite import SqliteJournal
+from driftbandit.live.disk.state import recover
 from driftbandit.live.errors import Broken, Conflict, Damaged, Invalid, Mismatch, NotFound
 from driftbandit.live.export import compact, verify
 from driftbandit.live.fold.clock import steady
 from driftbandit.live.fold.ids import new_id
 from driftbandit.live.fold.make import Spec, make
 from driftbandit.live.fold.records import Token
+from driftbandit.live.service import AT_ONCE
 from live_service import ARMS, FAST, Clock, bits, crash, opened
 
 pytestmark = pytest.mark.plain
@@ -268,6 +270,22 @@ def test_a_failed_commit_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     service.close()
 
 
+def test_a_log_that_cannot_be_moved_is_told_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = opened(path)
+    failed: list[Exception] = []
+
+    def full() -> bool:
+        raise Broken("no room")
+
+    monkeypatch.setattr(service.journal, "tidy", full)
+    committer = Committer(service.commits, lambda durable: None, failed.append)
+    committer.wake()
+    committer._thread.join()
+    assert [str(error) for error in failed] == ["no room"]
+    assert service.broken
+    service.close()
+
+
 def test_the_clock_may_jump_a_day_either_way(path: Path) -> None:
     """A running process keeps its pace; one that starts when the clock is behind goes on from the last record."""
     wall, pace = Clock(1e9), Clock(0.0)
@@ -284,6 +302,45 @@ def test_the_clock_may_jump_a_day_either_way(path: Path) -> None:
     behind = opened(path, steady(wall, Clock(0.0)), wait=10.0)
     assert behind.decide("shop", "later", Ask(set="shelf")).at >= at
     behind.close()
+
+
+def test_ids_that_lapse_in_a_silence_are_forgotten_then(path: Path) -> None:
+    clock = Clock()
+    service = opened(path, clock, wait=10.0, remember=10.0)
+    for k in range(AT_ONCE):
+        service.decide("shop", str(k), Ask(set="shelf"))
+    clock.now += 11.0
+    assert (service.tick(), service.tick()) == (1, 0)  # their waits are over
+    clock.now += 11.0
+    assert (service.tick(), service.tick()) == (1, 0)  # and they are forgotten
+    with pytest.raises(NotFound):
+        service.find("shop", "0")
+    service.snapshot()  # with a witness
+    before = bits(service)
+    crash(service)
+    again = opened(path, clock)
+    assert bits(again) == before
+    again.close()
+    journal = SqliteJournal(path)
+    assert recover(journal, use_snapshots=False).freeze().encode() == before
+    journal.close()
+
+
+def test_between_two_ticks_of_a_row_anything_may_happen(path: Path) -> None:
+    clock = Clock()
+    service = opened(path, clock, wait=10.0)
+    for k in range(3 * AT_ONCE):
+        service.decide("shop", str(k), Ask(set="shelf"))
+    clock.now += 11.0
+    ticks = service.ticking()
+    next(ticks)
+    assert len(service.state.names["shop"].waiting) == 2 * AT_ONCE
+    service.reward("shop", str(2 * AT_ONCE), 1.0)  # late: its own wait is ended first
+    next(ticks)
+    service.delete("shop")
+    assert list(ticks) == []
+    service.close()
+    Service.open(SqliteJournal(path)).close()
 
 
 def test_export_is_exact_and_what_was_exported_can_be_dropped(path: Path) -> None:

@@ -95,7 +95,7 @@ class Writing:
         return experiment, entry
 
     def _witness(self, experiment: Experiment) -> None:
-        self._write(r.Witness(self.now(), experiment.number, experiment.digest()))
+        self._write(r.Witness(self.now(), experiment.number))
 
     def snapshot(self) -> None:
         """Have one written, in a thread of its own, as soon as all that is in it is durable."""

@@ -9,7 +9,8 @@ from driftbandit.live.disk.journal import Journal
 from driftbandit.live.errors import Broken
 
 MOST = 10_000  # records in a group, so that none grows without end
-GATHER = 0.001  # seconds to wait for company where there was some last time
+GATHER = 0.001  # seconds at most for which a group gathers: where there was company last time, as long as that commit took …
+LARGE = 32  # … and longer after groups of more records, of which each waits longer anyway
 
 
 class Commits:
@@ -50,6 +51,15 @@ class Commits:
                 self._failed, self.failed = error, True
                 raise
 
+    def tidy(self) -> bool:
+        """Have the journal do what is due now and then; whether anything was."""
+        with self._lock:
+            try:
+                return self.journal.tidy()
+            except BaseException as error:
+                self._failed, self.failed = error, True
+                raise
+
     def through(self, ticket: int) -> None:
         """Return when this record is durable: by another thread's commit, else by one's own."""
         while self.durable <= ticket:
@@ -77,7 +87,8 @@ class Committer:
 
     def wake(self) -> None:
         """There is something to commit: call after each command, or once after several."""
-        self._wake.set()
+        if not self._wake.is_set():  # or each turn of a busy loop would pay for it
+            self._wake.set()
 
     def stop(self) -> None:
         """Commit the rest and end."""
@@ -86,17 +97,20 @@ class Committer:
         self._thread.join()
 
     def _run(self) -> None:
-        last, told = 0, self.commits.durable
+        told = self.commits.durable
         try:
-            while not (self._stopping and not self.commits.waiting):
-                if not self.commits.waiting:
+            while not self._stopping or told < self.commits.next:
+                if told == self.commits.next:  # all is durable, and that was told
                     self._wake.wait()
                     self._wake.clear()
-                if last > 1 and not self._stopping:
-                    time.sleep(GATHER)
-                last = self.commits.commit()
+                began = time.perf_counter()
+                count = self.commits.commit()
+                took = time.perf_counter() - began
                 if self.commits.durable > told:  # by this commit or by another thread's
                     told = self.commits.durable
                     self._durable(told)
+                tidied = self.commits.tidy()
+                if count > 1 and not tidied and not self._stopping:
+                    time.sleep(min(took * max(1.0, count / LARGE), GATHER))
         except Broken as error:
             self._failed(error)

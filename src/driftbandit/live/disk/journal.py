@@ -28,6 +28,9 @@ class Journal(Protocol):
     def append(self, first: int, records: Sequence[bytes]) -> None:
         """Commit a group; durable when this returns. ``first`` must be ``end``. Raises Broken, once and for ever after."""
 
+    def tidy(self) -> bool:
+        """Do what is due now and then, while nobody waits; whether anything was. Raises Broken, as ``append``."""
+
     def read(self, first: int) -> Iterator[Group]:
         """Groups from the one that holds this record on, each checked. Raises Damaged."""
 

@@ -19,6 +19,7 @@ MINE = stat.S_IRUSR | stat.S_IWUSR
 KEPT = 2  # snapshots
 AT_A_TIME = 100  # groups read at a time
 LOG = 1000 * (24 + 4096)  # bytes of the log when SQLite begins it anew: 1,000 pages, each after a head
+TIDY = 100  # pages after which ``tidy`` has it begun anew sooner: in 0.4 ms, where 1,000 take 2 and more
 TABLE = """
     CREATE TABLE IF NOT EXISTS journal (
         first INTEGER PRIMARY KEY, count INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL
@@ -34,6 +35,7 @@ class SqliteJournal:
         self.name = str(path)
         self._broken: str | None = None
         self._laid_out = False  # the log
+        self._untidy = 0  # pages since it was begun anew, about
         self._lock = threading.Lock()  # the connection is one thread's at a time
         self._database = self._open(connect)
         self.start, self.end = self._extent()
@@ -110,6 +112,19 @@ class SqliteJournal:
             )
             raise Broken(self._broken) from error
         self.end = first + len(records)
+        self._untidy += 1 + len(body) // 4096
+
+    def tidy(self) -> bool:
+        if self._untidy < TIDY:
+            return False
+        self._untidy = 0
+        try:
+            with self._lock:
+                self._database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.Error as error:
+            self._broken = f"{self.name}: its log could not be moved into it ({error}): see to the disk, then open it again"
+            raise Broken(self._broken) from error
+        return True
 
     def read(self, first: int) -> Iterator[Group]:
         if first < self.start:
@@ -136,11 +151,12 @@ class SqliteJournal:
 
     def keep_snapshot(self, place: int, body: bytes) -> None:
         path = snapshot_path(self.path, place)
-        framed = checksum(place, len(body), body).to_bytes(4) + body
+        crc = checksum(place, len(body), body).to_bytes(4)
 
         def write(file: BinaryIO) -> None:
             os.chmod(file.name, MINE)
-            file.write(framed)
+            file.write(crc)
+            file.write(body)
 
         write_atomically(path, write)
         sync_folder(path)  # before older records are dropped on its account

@@ -28,7 +28,7 @@ class State:
         self.adopting = adopting
 
     def apply(self, record: Any) -> Any:
-        """One step of the fold. A Decided record without a choice comes back with one."""
+        """One step of the fold. A Decided record without a choice comes back with one, a Witness with its digest."""
         number, done, step = self.place, record, STEPS.get(type(record))
         if step is not None:
             experiment = self.experiments[record.of]

@@ -70,7 +70,7 @@ class App:
         service, watch = await aside(self._open)
         self.views.watch = watch
         self.host.start(service)
-        self._tasks.append(asyncio.create_task(again(1.0, self._look, "what was committed could not be read again")))
+        self._tasks.append(asyncio.create_task(again(0.5, self._look, "what was committed could not be read again")))
         if self.keep is not None:
             self._tasks.append(asyncio.create_task(again(HOUR, self.retire, "old records could not be dropped")))
 
@@ -85,8 +85,8 @@ class App:
         return service, watch
 
     async def _look(self) -> None:
-        for _ in self.views.watch.read():
-            await asyncio.sleep(0.001)
+        for rest in self.views.watch.read():
+            await asyncio.sleep(rest)
 
     async def retire(self) -> None:
         """Let old records go, in a thread: decisions go on meanwhile."""

@@ -153,7 +153,9 @@ class Host:
 
     async def _beat(self) -> None:
         self._mark()
-        if self.service.tick() or self.service.commits.waiting:
+        for _ in self.service.ticking():
+            await asyncio.sleep(0.001)  # so that no decision waits for all of it
+        if self.service.commits.waiting:
             self.committer.wake()
         if time.monotonic() - self._looked > 1.0:
             self._looked = time.monotonic()

@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from math import inf
 from typing import Any
 
@@ -21,7 +22,8 @@ from driftbandit.policies._evidence.policy import EvidencePolicy
 encode = msgspec.json.Encoder().encode
 
 MOST_BEHIND = 200_000  # records that wait to be read; beyond, the oldest are passed over
-SLICE = 2_000  # records read at a time, some milliseconds
+SLICE, SLICES = 100, 400  # records read at a time, so that decisions hardly wait meanwhile; if many came, how many times
+SPREAD = 0.5  # seconds over which reading them is spread
 HINDSIGHT = 200_000  # records read again when the service starts
 
 
@@ -59,18 +61,18 @@ class Watch:
                 self.fold(record)
         self.settle()
 
-    def read(self) -> Iterator[None]:
-        """All that was committed since, some milliseconds at a time."""
+    def read(self) -> Iterator[float]:
+        """All that was committed since, a little at a time; for how many seconds to rest after each."""
         seen = self.journal.seen
-        while sum(len(group.records) for group in seen) > MOST_BEHIND:
-            seen.popleft()
-        done = 0
-        while seen:
-            for record in seen.popleft().records:
+        count = sum(len(group.records) for group in seen)
+        while count > MOST_BEHIND:
+            count -= len(seen.popleft().records)
+        records = chain.from_iterable(seen.popleft().records for _ in range(len(seen)))
+        size = max(SLICE, count // SLICES)
+        while part := list(islice(records, size)):
+            for record in part:
                 self.fold(record)
-                done += 1
-                if done % SLICE == 0:
-                    yield
+            yield SPREAD * size / max(count, size)
         self.settle()
 
     def fold(self, body: bytes) -> None:

@@ -99,6 +99,7 @@ class Experiment:
         if entry is not None and self.at_once and record.key is None:  # as most are: the first, learnt as it comes
             self._learn(entry, record.value, record.at)
             self._settle(entry, number, record.at, REWARDED, record.value, False)
+            self.deadlines.tidy(self.waiting)
             return
         entry = entry or self.settled[record.id]
         result = self.outcome(entry, record.value, record.key)
@@ -111,6 +112,7 @@ class Experiment:
             self.settled[entry.id] = replace(entry, last=number, reward=reward, keys=keys, state=state, arm=None)
         elif result == "learnt":
             self._settle(entry, number, record.at, REWARDED, reward, False)
+            self.deadlines.tidy(self.waiting)
         else:
             after = replace(entry, last=number, reward=reward, keys=keys, pending=False)
             if entry.pending:
@@ -154,6 +156,7 @@ class Experiment:
             self.counts.unshown += state == UNSHOWN
             self.counts.expired += state == EXPIRED
             self._settle(entry, number, record.at, state, entry.reward, entry.pending)
+        self.deadlines.tidy(self.waiting)
 
     def _settle(self, entry: Entry, number: int, at: float, state: int, reward: float | None, pending: bool) -> None:
         """Nothing more is expected of it; the id is remembered for a while."""
@@ -161,7 +164,6 @@ class Experiment:
         del self.waiting[id]
         self.settled[id] = replace(entry, last=number, deadline=at, arm=arm, state=state, reward=reward, pending=pending)
         self.order.append(id)
-        self.deadlines.tidy(self.waiting)
 
     def forget(self, at: float) -> None:
         order, settled, most, since = self.order, self.settled, self.settings.most_remembered, at - self.settings.remember
@@ -170,6 +172,11 @@ class Experiment:
         while order and (len(order) > most or settled[order[0]].deadline < since):
             del settled[order.popleft()]
         self._oldest = settled[order[0]].deadline if order else -inf
+
+    def lapsed(self, now: float, many: int) -> bool:
+        """Whether as many ids are to be forgotten by now. Each record forgets, so that only grows while none is written."""
+        order = self.order
+        return len(order) >= many and self.settled[order[many - 1]].deadline < now - self.settings.remember
 
     # --- what is on offer ----------------------------------------------------------------------------------------
 
@@ -187,9 +194,12 @@ class Experiment:
         assert isinstance(self.player, ChooserPlayer)
         self.player.chooser.remove(record.action)
 
-    def witnessed(self, number: int, record: r.Witness) -> None:
-        if record.digest != self.digest():
+    def witnessed(self, number: int, record: r.Witness) -> r.Witness:
+        """The record with the digest in it. One that has it already must agree."""
+        digest = self.digest()  # takes half a millisecond: once will do
+        if record.digest and record.digest != digest:
             self.differs(number, f"the state after {self.player.policy.rounds} rounds is not what it was")
+        return record if record.digest else replace(record, digest=digest)
 
     def differs(self, number: int, what: str) -> None:
         """Replay does not agree with this record."""

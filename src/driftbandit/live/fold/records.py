@@ -89,7 +89,7 @@ class ActionRemoved(OfExperiment, frozen=True, tag=9, array_like=True):
 class Witness(OfExperiment, frozen=True, tag=10, array_like=True):
     """What the state was when this was written: whoever folds the journal must come to the same."""
 
-    digest: bytes
+    digest: bytes = b""
 
 
 class Adopted(Record, frozen=True, tag=11, array_like=True):
