@@ -177,7 +177,7 @@ def shares(table: pl.DataFrame) -> Grid:
     name = pl.when("hindsight").then(pl.col("policy").str.extract(r"^(\S+)") + " (hindsight)").otherwise("policy")
     share = table.with_columns(name.alias("name"), share=100 * pl.col("gain") / best)
     wide = share.pivot(on="table", index="name", values="share", maintain_order=True, sort_columns=False)
-    rows = [(row[0], *("–" if one is None else f"{one:.0f}" for one in row[1:])) for row in wide.iter_rows()]
+    rows = [(row[0], *("–" if one is None else f"{one:.0f}".replace("-", "−") for one in row[1:])) for row in wide.iter_rows()]
     return Grid(wide.columns, rows, "% of what the best in hindsight gains over choosing at random")
 
 
