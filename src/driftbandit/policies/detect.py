@@ -14,7 +14,7 @@ class DetectUCB(EvidencePolicy):
 
     Epochs last as long as the world permits. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
     that is played, which leans towards the last of them where that predicts better, and is rebuilt once one of them refutes
-    it. Six tenths of AdaptiveUCB's cost; best where changes are abrupt. It probes half as often, and its width is 1.4 instead
+    it. Seven tenths of AdaptiveUCB's cost; best where changes are abrupt. It probes half as often, and its width is 1.4 instead
     of 1. Rewards of any law, late rewards and the archive are handled as in AdaptiveUCB.
 
     Caveat: no regret bound; a change that does not show at the arms it plays is found late.
