@@ -39,13 +39,19 @@ class Naive:
         radius = math.sqrt(p.ridge) * p.theta_norm + p.noise * math.sqrt(2 * math.log(1 / p.delta) + log_det)
         return np.linalg.solve(V, X.T @ (w * r)), metric, p.width * radius
 
-    def prefer(self, rows: Floats, theta: Floats, metric: Floats, beta: float) -> tuple[int, Floats, Floats]:
+    def prefer(
+        self, rows: Floats, theta: Floats, metric: Floats, beta: float, novelty: float = 0.0
+    ) -> tuple[int, Floats, Floats]:
         """The optimistic choice among the rows, with their estimates and indices."""
         mean = rows @ theta
-        width = beta * np.sqrt(np.einsum("ij,ij->i", rows @ metric, rows))
+        square = np.einsum("ij,ij->i", rows @ metric, rows)
+        width = beta * np.sqrt(square * (1 + 4 * np.log(1 + novelty * square / (1 + square))))
         index = mean + width
         ties = np.flatnonzero(index >= index.max() - 1e-10 * (abs(mean) + width).max())
         return int(ties[int(luck(self.p.seed, self.t, 1)[0, 0] * len(ties))]), mean, index
+
+    def novelty(self) -> float:
+        return 0.0
 
     def choose(self, rows: Floats) -> int:
         return self.prefer(rows, *self.estimate())[0]

@@ -1,6 +1,7 @@
 """The twin of AdaptiveUCB and DetectUCB: V and b of each estimator, a NumPy solve wherever anything is asked of them."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,12 +168,15 @@ class NaiveEvidence(Naive):
     def against(self, k: int) -> int:
         return int(np.argmax([*self.evidence[:k, k], 0.0])) if k else 0
 
-    def radius(self, since: int) -> float:
-        return float(self.p.width) * math.sqrt(1 + math.log(1 + (self.learnt - since) / self.d) / 8) * math.sqrt(self.noise2)
+    def radius(self) -> float:
+        return float(self.p.width) * math.sqrt(self.noise2)
+
+    def novelty(self) -> float:
+        return 0.0 if self.probing else min(self.learnt - self.since, self.memories[self.main]) / self.d
 
     def estimate(self) -> tuple[Floats, Floats, float]:
         if not self.learnt:
-            self.asked, self.probing = 0, False
+            self.asked, self.probing, self.main = 0, False, 0
             return np.zeros(self.d), np.eye(self.d), 0.0
         calm = [k for k in range(self.K) if k == 0 or self.evidence[:k, k].max() <= self.doubt]
         main = played = self.K - 1 if self.endless else calm[-1]
@@ -180,8 +184,8 @@ class NaiveEvidence(Naive):
         u, w = luck(self.p.seed, self.t, 1)[0, 2:]
         if u < chance:
             k = next((k for k in range(self.K - 2) if self.memories[k] * chance >= 0.2 * self.D * 4 ** (w - 0.5)), self.K - 2)
-            forgotten = self.penalty * np.trace(self.members[k].metric)
-            played = k if u * self.D < 3 * chance * forgotten else main
+            unseen = (self.penalty / np.diagonal(self.members[k].V)[: self.d]).sum()
+            played = k if u * self.D < 3 * chance * unseen else main
         self.forgot = self.restarts > 0 or main < self.K - 1
         if self.forgot:
             keys = key_of(u), key_of(w)
@@ -189,8 +193,8 @@ class NaiveEvidence(Naive):
             self.drawn = self.trust.trust + normal / self.trust.certainty
             if self.drawn <= 0.5 and u >= self.probe * math.sqrt(self.d / (self.learnt + self.d)):
                 played = main
-        self.asked, self.probing = calm[-1], played != main
-        beta = self.radius(self.since) * (2 if self.probing else 1)
+        self.asked, self.probing, self.main = calm[-1], played != main, main
+        beta = 3.5 * math.sqrt(self.noise2) if self.probing else self.radius()
         return self.leant(main)[: self.d], self.members[played].metric[: self.d, : self.d], beta
 
     def leant(self, k: int) -> Floats:
@@ -202,11 +206,11 @@ class NaiveEvidence(Naive):
     def choose(self, rows: Floats) -> int:
         estimate = self.estimate()
         self.sound = self.asked
-        arm, mean, index = self.prefer(rows, *estimate)
+        arm, mean, index = self.prefer(rows, *estimate, self.novelty())
         if self.learnt <= 8 * self.D or not self.forgot or self.probing:
             return arm
         theta, metric = self.archive.member.theta[: self.d], self.archive.member.metric[: self.d, : self.d]
-        other, its_mean, its_index = self.prefer(rows, theta, metric, self.radius(0))
+        other, its_mean, its_index = self.prefer(rows, theta, metric, self.radius())
         gain, loss = max(index[arm] - index[other], 0.0), max(its_index[other] - its_index[arm], 0.0)
         if other == arm or not gain + loss > 0:
             return arm
@@ -296,27 +300,40 @@ class NaiveEvidence(Naive):
     def step(self, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
         return self.members[k].step(n, self.memories[k], self.d, self.penalty, x, r)
 
-    def refit(self, k: int, first: int, oldest: int) -> tuple[Member, float]:
+    def refit(self, k: int, first: int, start: int) -> tuple[Member, float]:
+        """Begun again with reward ``start``; how plausible that makes the rewards since ``first``, k as it was before."""
         member, squares, logs = self.fresh(first > 0), [], []
         for n in range(first, self.learnt):
-            if self.past[n].round >= oldest:
-                past = self.past[n]
+            past = self.past[n]
+            square, log = past.squares[k], past.logs[k]
+            if n >= start and past.round >= self.oldest(start):
                 residual, variance = member.step(n, self.memories[k], self.d, self.penalty, past.x, past.r)
-                squares.append(residual**2 / variance)
-                logs.append(math.log(variance))
+                square, log = residual**2 / variance, math.log(variance)
+            squares.append(square)
+            logs.append(log)
         return member, self.plausibility(squares, logs)
 
-    def record(self, k: int, first: int, oldest: int) -> float:
-        seen = [past for past in self.past[first:] if past.round >= oldest]
-        return self.plausibility([past.squares[k] for past in seen], [past.logs[k] for past in seen])
+    def oldest(self, start: int) -> int:
+        ring = max(self.learnt - max(128, 8 * self.D), 0)
+        return self.past[start - 1].newest + 1 if ring < start < self.learnt else 0
+
+    def record(self, k: int, first: int) -> float:
+        return self.plausibility([past.squares[k] for past in self.past[first:]], [past.logs[k] for past in self.past[first:]])
+
+    def likeliest(self, k: int, first: int, starts: Iterable[int]) -> int:
+        return max(starts, key=lambda start: self.refit(k, first, start)[1] - (start > first))
 
     def rebuild(self, j: int, k: int) -> bool:
-        start = self.learnt - max(128, 8 * self.D)
-        first = max(self.onset[j, k], start)
-        oldest = self.past[first - 1].newest + 1 if max(start, 0) < first < self.learnt else 0
-        member, fresh = self.refit(k, first, oldest)
-        copied, kept = self.record(j, first, oldest), self.record(k, first, oldest)
-        if self.onset[j, k] >= start and max(fresh, copied) <= kept + 1.0:
+        ring = self.learnt - max(128, 8 * self.D)
+        first = max(self.onset[j, k], ring)
+        last = self.learnt if self.learnt - first <= 128 else first + 1
+        step = max(1, (last - first) // 16)
+        about = self.likeliest(k, first, range(first, last, step))
+        start = self.likeliest(k, first, [about, *range(max(first, about - step + 1), min(about + step, last))])
+        member, fresh = self.refit(k, first, start)
+        fresh -= start > first
+        copied, kept = self.record(j, first), self.record(k, first)
+        if self.onset[j, k] >= ring and max(fresh, copied) <= kept + 1.0:
             self.evidence[:k, k] = np.minimum(self.evidence[:k, k], 6.0)
             return False
         jump = fresh >= copied
@@ -328,7 +345,7 @@ class NaiveEvidence(Naive):
         self.onset[:k, k] = self.learnt
         self.evidence[k, k + 1 :], self.onset[k, k + 1 :] = self.evidence[j, k + 1 :], self.onset[j, k + 1 :]
         if jump and k == self.K - 1:
-            self.birth = oldest
+            self.birth = self.oldest(start)
         return True
 
     def take_back(self, first: int, j: int) -> None:

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from common import rounds, unit_rows
 from driftbandit import Ball, Ellipsoid, RestartUCB, StaticUCB
-from driftbandit.core.choice import boundary, farthest, pick
+from driftbandit.core.choice import boundary, farthest, pick, widening, width
 from driftbandit.core.types import Floats
 
 LUCK = np.array([0.3, 0.6, 0.1, 0.9])
@@ -40,7 +40,7 @@ def test_no_search_beats_the_exact_choice(dim: int, seed: int, beta: float) -> N
     theta = rng.standard_normal(dim)
     for factor in (Ball(0.7).factor(dim), np.linalg.cholesky(np.eye(dim) * 0.2 + metric)):
         x = np.empty(dim)
-        farthest(theta, metric, factor, beta, LUCK, x)
+        farthest(theta, metric, factor, beta, 0.0, LUCK, x)
         assert np.linalg.norm(np.linalg.solve(factor, x)) == pytest.approx(1.0, abs=1e-9)
         found = best_by_search(theta, metric, factor, beta, seed)
         assert value(x, theta, metric, beta) >= found - 1e-7 * max(1.0, abs(found))
@@ -52,7 +52,7 @@ def test_the_hard_case_and_its_neighbours(tilt: float) -> None:
     metric = np.diag([1.0, 0.04, 0.25])
     theta = np.array([tilt, 0.3, 0.1])
     x = np.empty(3)
-    farthest(theta, metric, np.eye(3), 2.0, LUCK, x)
+    farthest(theta, metric, np.eye(3), 2.0, 0.0, LUCK, x)
     assert np.linalg.norm(x) == pytest.approx(1.0, abs=1e-12)
     grid = unit_rows(np.random.default_rng(0), 300_000, 3)
     values = grid @ theta + 2.0 * np.sqrt(np.einsum("ij,jk,ik->i", grid, metric, grid))
@@ -70,7 +70,7 @@ def test_the_hard_case_with_a_multiple_longest_axis() -> None:
         metric = np.linalg.inv(np.eye(dim) + seen.T @ seen)
         theta = metric @ seen.T @ rng.standard_normal(len(seen))
         x = np.empty(dim)
-        farthest(theta, metric, np.eye(dim), 1.5, rng.random(4), x)
+        farthest(theta, metric, np.eye(dim), 1.5, 0.0, rng.random(4), x)
         values, basis = np.linalg.eigh(metric)
         a, s = basis.T @ theta, 1.5 * np.sqrt(values)
         gaps = s[-1] ** 2 - s**2
@@ -101,7 +101,7 @@ def test_ties_are_broken_at_random_never_by_position() -> None:
 
 def test_rounding_does_not_break_ties() -> None:
     score = np.array([[0.0, 0.0, 0.0], [1.0, 1.0 + 1e-15, 1.0 - 1e-15], [0.0, 0.0, 0.0]])
-    assert {pick(score, 1.0, u) for u in (0.1, 0.5, 0.9)} == {0, 1, 2}
+    assert {pick(score, 1.0, 0.0, u) for u in (0.1, 0.5, 0.9)} == {0, 1, 2}
 
 
 def test_one_dimension_and_one_arm() -> None:
@@ -144,3 +144,26 @@ def test_sets_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="shape"):
         policy.select(Ellipsoid(np.eye(2) * 0.5))
     assert policy == StaticUCB(3)
+
+
+def test_novelty_widens_what_is_hardly_known() -> None:
+    squares = [0.0, 1e-6, 0.01, 1.0, 100.0, 1e6]
+    assert [widening(square, 0.0) for square in squares] == [1.0] * 6
+    assert [widening(square, 200.0) for square in squares] == sorted(widening(square, 200.0) for square in squares)
+    assert widening(1.0 / 199.0, 200.0) == pytest.approx(1 + 4 * math.log(2))  # an arm that has had its share
+    assert widening(1e12, 200.0) == pytest.approx(1 + 4 * math.log(201))  # one never tried, however little λ says of it
+    assert width(0.5, 0.0, 4.0) == 1.0
+    assert width(0.5, 200.0, -1e-18) == 0.0
+
+
+def test_an_arm_dismissed_early_is_tried_again() -> None:
+    """0.3 behind after 10 rewards, at a noise of 0.6: too far for one standard deviation, not for ever."""
+    score = np.array([[1.0, 0.7], [1e-3, 0.1], [0.0, 0.0]])
+    assert [pick(score, 0.6, novelty, 0.5) for novelty in (0.0, 1.0, 1000.0)] == [0, 0, 1]
+
+
+def test_on_a_ball_novelty_widens_as_much_as_the_least_known_arm() -> None:
+    metric, theta, x, wider = np.diag([1.0, 0.04, 0.25]), np.array([0.2, 0.3, 0.1]), np.empty(3), np.empty(3)
+    farthest(theta, metric, np.eye(3), 0.5 * math.sqrt(widening(1.0, 50.0)), 0.0, LUCK, x)
+    farthest(theta, metric, np.eye(3), 0.5, 50.0, LUCK, wider)
+    np.testing.assert_array_equal(wider, x)

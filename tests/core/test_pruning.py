@@ -63,29 +63,38 @@ def arms_of(rng: np.random.Generator, kind: str, dim: int, n: int) -> Floats:
 KINDS = ["unit", "short", "sparse", "equal", "repeated", "zero", "all zero", "near ties", "huge", "tiny", "uneven"]
 
 
-def scored_in_full(theta: Floats, metric: Floats, beta: float, columns: Floats, u: float) -> tuple[int, Floats]:
+def scored_in_full(
+    theta: Floats, metric: Floats, beta: float, columns: Floats, u: float, novelty: float = 0.0
+) -> tuple[int, Floats]:
     score = np.empty((ROWS, columns.shape[1]))
     appraise(theta, metric, columns, score)
-    return pick(score, beta, u), score
+    return pick(score, beta, novelty, u), score
 
 
 @settings(max_examples=rounds(400, 40), deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 13), st.integers(1, 70), st.sampled_from(KINDS), st.sampled_from(BETAS))
-def test_the_choice_is_that_of_all_scores(seed: int, dim: int, n: int, kind: str, beta: float) -> None:
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 13),
+    st.integers(1, 70),
+    st.sampled_from(KINDS),
+    st.sampled_from(BETAS),
+    st.sampled_from([0.0, 0.3, 1000.0]),
+)
+def test_the_choice_is_that_of_all_scores(seed: int, dim: int, n: int, kind: str, beta: float, novelty: float) -> None:
     rng = np.random.default_rng(seed)
     theta, metric = state(rng, dim, int(rng.integers(0, 4 * dim)))
     columns, u = arms_of(rng, kind, dim, n), rng.random()
-    expected, full = scored_in_full(theta, metric, beta, columns, u)
+    expected, full = scored_in_full(theta, metric, beta, columns, u, novelty)
     score = new_score(dim, n)
     score[:] = np.nan
-    arm = choose(theta, metric, beta, columns, score, u)
+    arm = choose(theta, metric, beta, novelty, columns, score, u)
     assert arm == expected
     assert (score[:ROWS, arm] == full[:, arm]).all()
     assert (score[0] == full[0]).all()
     assert (score[1] >= full[1]).all()
     assert (score[2] >= full[2]).all()
     other = int(rng.integers(n))
-    settle(other, theta, metric, beta, columns, score)
+    settle(other, theta, metric, beta, novelty, columns, score)
     assert (score[:ROWS, other] == full[:, other]).all()
 
 
@@ -101,10 +110,10 @@ def test_float32_rules_out_nearly_all_and_no_winner(kind: str) -> None:
         room = score.reshape(-1)[padded(ROWS * n) :]
         c, unit = bound_by_length(theta, metric, columns, score, room)
         assert (score[1] >= full[1]).all()
-        edge, _, left = rule_out(theta, metric, 2.0, columns, score, room)
+        edge, _, left = rule_out(theta, metric, 2.0, 0.0, columns, score, room)
         bound_in_single(metric, c, unit, columns, score, edge, left, room)
         assert (score[1] >= full[1]).all()
-        assert rule_out(theta, metric, 2.0, columns, score, room)[2] <= 5
+        assert rule_out(theta, metric, 2.0, 0.0, columns, score, room)[2] <= 5
 
 
 def test_a_size_that_only_a_loser_sets_still_decides_who_ties() -> None:
@@ -115,7 +124,7 @@ def test_a_size_that_only_a_loser_sets_still_decides_who_ties() -> None:
     columns[0, :2] = 1e-3, 1e-3 - 0.5 * TIE
     for u, expected in (0.2, 0), (0.7, 1):
         assert scored_in_full(theta, metric, 0.0, columns, u)[0] == expected
-        assert choose(theta, metric, 0.0, columns, new_score(2, 40), u) == expected
+        assert choose(theta, metric, 0.0, 0.0, columns, new_score(2, 40), u) == expected
 
 
 def setting(dim: int, n: int) -> Setting:

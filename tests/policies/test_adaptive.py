@@ -28,10 +28,12 @@ from driftbandit import (
 )
 from driftbandit.core.random import Chance
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import LEARNT, NOISE2, PENALTY, new_bank
+from driftbandit.policies._evidence.bank import LEARNT, NOISE2, PENALTY, Bank, fit, new_bank
 from driftbandit.policies._evidence.history import MOST_NOTES
 from driftbandit.policies._evidence.policy import EvidencePolicy
+from driftbandit.policies._evidence.refutation import change_since, first_round
 from driftbandit.policies._evidence.scales import learn_penalty
+from driftbandit.policies._evidence.verbs import unseen
 
 T = rounds(8000, 300)
 
@@ -234,5 +236,30 @@ def test_the_most_that_lambda_can_be_is_in_units_of_the_arms(length: float, most
     assert bank.scale[PENALTY] == pytest.approx(most)
 
 
-def test_detect_probes_half_as_often_as_adaptive() -> None:
-    assert DetectUCB(2).probe == AdaptiveUCB(2).probe / 2 == 0.1
+def taught(dim: int, arms: Floats, theta: Floats) -> Bank:
+    """The bank of a policy that has learnt these rewards and never restarts."""
+    policy, rng = AdaptiveUCB(dim, refuted=1e9), np.random.default_rng(0)
+    for t, (arm, weights) in enumerate(zip(arms, theta, strict=True)):
+        policy.select(arms[:1])
+        policy.learn(t, arm, float(arm @ weights) + 0.1 * rng.standard_normal())
+    bank: Bank = policy.state.bank
+    return bank
+
+
+@pytest.mark.parametrize("early", [0, 1, 7, 40])
+def test_a_fresh_start_leaves_out_what_came_before_the_change(early: int) -> None:
+    """Evidence may begin to gather by chance a little before the change."""
+    arms = unit_rows(np.random.default_rng(1), 212, 3)
+    theta = np.where(np.arange(212)[:, None] < 200, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    bank = taught(3, arms, theta)
+    longest = len(bank.keep) - 1
+    start, plausible = change_since(bank, longest, 200 - early)
+    assert start == 200
+    assert plausible >= fit(bank, longest, 200 - early, 200 - early, first_round(bank, 200 - early))
+
+
+def test_features_of_arms_that_are_played_are_seen() -> None:
+    axis, dense = np.tile([1.0, 0.0, 0.0, 0.0], (300, 1)), np.full((300, 4), 0.5)
+    theta = np.full((300, 4), 0.5)
+    assert unseen(taught(4, axis, theta), 3) > 2.5  # of four: a change of three would not show
+    assert unseen(taught(4, dense, theta), 3) < 0.2

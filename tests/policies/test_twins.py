@@ -36,6 +36,7 @@ def test_same_choices_as_the_naive_twin(kind: str, dim: int, n: int, arms: str, 
             widths = np.einsum("ij,jk,ik->i", fixed.rows, mine.metric, fixed.rows) ** 0.5
             naive_widths = np.einsum("ij,jk,ik->i", fixed.rows, metric, fixed.rows) ** 0.5
             np.testing.assert_allclose(mine.radius * widths, beta * naive_widths, rtol=0, atol=1e-8)
+            assert mine.novelty == pytest.approx(twin.novelty())
         size = n + int(rng.integers(-1, 2)) * (n > 1)
         rows = fixed.rows if arms == "fixed" else unit_rows(rng, size, dim) * rng.uniform(0.1, 1.0, (size, 1))
         decision = policy.select(fixed if arms == "fixed" else rows)

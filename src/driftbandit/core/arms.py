@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from driftbandit.core import validate
-from driftbandit.core.choice import appraise, farthest, pick, reconsider
+from driftbandit.core.choice import appraise, farthest, novelty, pick, reconsider
 from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.shown import KEPT, MOST, shortened
@@ -128,7 +128,7 @@ def choose(arms: Any, i: int, state: Any, beta: float, luck: Floats, x: Floats) 
 @choose.of(Kept)
 def _choose_kept(arms: Kept, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
     ridge = state.ridge
-    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, luck[0]), luck)
+    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, novelty(state), luck[0]), luck)
     for j in range(len(x)):
         x[j] = arms.columns[j, arm]
     return arm
@@ -138,7 +138,7 @@ def _choose_kept(arms: Kept, i: int, state: Any, beta: float, luck: Floats, x: F
 def _choose_dealt(arms: Dealt, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
     columns = arms.columns[i]
     appraise(state.ridge.vector[THETA], state.ridge.matrix[METRIC], columns, arms.score)
-    arm: int = reconsider(state, columns, arms.score, pick(arms.score, beta, luck[0]), luck)
+    arm: int = reconsider(state, columns, arms.score, pick(arms.score, beta, novelty(state), luck[0]), luck)
     for j in range(len(x)):
         x[j] = columns[j, arm]
     return arm
@@ -146,7 +146,7 @@ def _choose_dealt(arms: Dealt, i: int, state: Any, beta: float, luck: Floats, x:
 
 @choose.of(Convex)
 def _choose_convex(arms: Convex, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
-    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], arms.factor, beta, luck, x)
+    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], arms.factor, beta, novelty(state), luck, x)
     return -1
 
 

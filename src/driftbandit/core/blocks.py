@@ -53,7 +53,7 @@ class Blocks(NamedTuple):
     tally: Ints  # (B, 2)
     mixing: Floats  # (B, w, s): W
     shared: Ridge  # on the remainders
-    known: Floats  # (1,): the trace of the shared part of V
+    known: Floats  # (s,): the diagonal of the shared part of V
     gram: Floats  # (s, s): ΣWᵀW over all blocks and …
     moment: Floats  # … (s,): ΣWᵀm, if they are kept; else empty
     rest: Floats  # (s,): scratch, z̃
@@ -73,7 +73,7 @@ def new_estimate(dim: int, blocks: int, shared: int, penalty: float) -> "Ridge |
         np.zeros((blocks, 2), np.int64),
         aligned(blocks, width, shared),
         new_ridge(shared, penalty),
-        np.zeros(1),
+        np.zeros(shared),
         np.zeros((0, 0)),
         np.zeros(0),
         np.zeros(shared),
@@ -146,10 +146,8 @@ def learn_row(blocks: Blocks, row: Floats, r: float, weight: float, counts: bool
             if len(blocks.gram) > 0:
                 sum_up(blocks, k, lighter, rest)
             mix(blocks, k, lighter)
-            known = blocks.known[0]  # in a register, since for all the compiler knows the array might be the row
             for j in range(s):
-                known += weight * row[1 + j] * row[1 + j]
-            blocks.known[0] = known
+                blocks.known[j] += weight * row[1 + j] * row[1 + j]
         ridge = Ridge(blocks.penalty, matrix, vector, columns, blocks.score, tally)
         divisor = correct(ridge, x, r, weight, predicted, wide)
         if not counts:
@@ -198,7 +196,7 @@ def clear_blocks(blocks: Blocks) -> None:
         clear_whole(block(blocks, k))
     blocks.mixing[:] = 0.0
     clear_whole(blocks.shared)
-    blocks.known[0] = blocks.penalty * len(blocks.rest)
+    blocks.known[:] = blocks.penalty
 
 
 def whole_theta(theta: Floats, mixing: Floats, shared: Floats) -> Floats:
@@ -258,7 +256,9 @@ def _observed(ridge: Blocks) -> int:
 
 @trace_of_v.of(Blocks)
 def _trace_of_v(ridge: Blocks) -> float:
-    total = ridge.known[0]
+    total = 0.0
+    for i in range(len(ridge.known)):
+        total += ridge.known[i]
     for k in range(len(ridge.matrix)):
         for i in range(len(ridge.columns)):
             total += ridge.matrix[k, V, i, i]

@@ -17,6 +17,7 @@ from driftbandit.core.types import Floats
 
 TIE = 1e-10  # indices this close, relative to their size, are a tie: far above rounding, far below any effect
 MANY = 256  # from this many arms on, it pays to take several at a time
+STEEP = 4.0  # how fast widths grow with novelty
 
 
 @kernel
@@ -52,10 +53,33 @@ def appraise_few(theta: Floats, metric: Floats, columns: Floats, score: Floats) 
             square[i] += 2.0 * row[i] * columns[j, i]
 
 
+@partial(Verb, optional=True)
+def novelty(state: Any) -> float:
+    """How much wider than others an arm may be that is hardly known: see ``widening``. 0 if β is the same for all."""
+    return 0.0
+
+
 @kernel
-def pick(score: Floats, beta: float, u: float) -> int:
-    """The arm with the greatest index mean + β√square; u in [0, 1) decides among ties."""
-    best, size = lead(score, beta)
+def widening(square: float, novelty: float) -> float:
+    """By what the square of a width is multiplied: 1 + 4·ln(1 + novelty/m), m = (1 + square)/square.
+
+    m rewards of the arm itself would tell as much as is known of it. With n/d for the novelty, an arm is wider the less it has
+    had of its share of n rewards, as in MOSS (Audibert, Bubeck 2009): one that was dismissed early is tried again.
+    """
+    return 1.0 + STEEP * math.log(1.0 + novelty * square / (1.0 + square))
+
+
+@kernel
+def width(beta: float, novelty: float, square: float) -> float:
+    """What is added to the estimate of an arm with this square."""
+    square = max(square, 0.0)
+    return beta * math.sqrt(square * widening(square, novelty))
+
+
+@kernel
+def pick(score: Floats, beta: float, novelty: float, u: float) -> int:
+    """The arm with the greatest index mean + β√square, widened by novelty; u in [0, 1) decides among ties."""
+    best, size = lead(score, beta, novelty)
     index = score[2]
     edge = index[best] - TIE * size
     ties = count_from(index, edge)
@@ -71,12 +95,16 @@ def pick(score: Floats, beta: float, u: float) -> int:
 
 
 @kernel
-def lead(score: Floats, beta: float) -> tuple[int, float]:
+def lead(score: Floats, beta: float, novelty: float) -> tuple[int, float]:
     """Write the indices into row 2; return the first of the greatest, and the size that ties are relative to."""
     mean, square, index = score[0], score[1], score[2]
     n = len(mean)
-    for i in range(n):
-        index[i] = mean[i] + beta * math.sqrt(max(square[i], 0.0))
+    if novelty > 0.0:
+        for i in range(n):
+            index[i] = mean[i] + width(beta, novelty, square[i])
+    else:
+        for i in range(n):
+            index[i] = mean[i] + beta * math.sqrt(max(square[i], 0.0))
     best, size = 0, 0.0
     for i in range(n):
         if index[i] > index[best]:
@@ -107,11 +135,12 @@ def reconsider_many(state: Any, columns: Floats, score: Floats, arm: int, luck: 
 
 
 @allocating_kernel
-def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, luck: Floats, x: Floats) -> None:
+def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, novelty: float, luck: Floats, x: Floats) -> None:
     """x = argmax ⟨x, θ̂⟩ + β‖x‖_metric over {Fz : ‖z‖ ≤ 1}, exactly.
 
     The value is max ‖y‖ over the ellipsoid y = a + s∘u, ‖u‖ ≤ 1, in the eigenbasis of Fᵀ·metric·F. At the optimum
-    u_i = c_i/(ν + g_i) with c = s∘a, g = max s² − s², and ν ≥ 0 the root of the secular equation ‖u‖ = 1.
+    u_i = c_i/(ν + g_i) with c = s∘a, g = max s² − s², and ν ≥ 0 the root of the secular equation ‖u‖ = 1. Novelty widens all
+    arms alike, as much as the least known of them.
     """
     d = len(theta)
     centre = np.zeros(d)
@@ -127,6 +156,7 @@ def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, luck: F
             for k in range(d):
                 inner[j, k] += factor[i, j] * half[i, k]
     values, basis = np.linalg.eigh(inner)
+    beta *= math.sqrt(widening(max(values[d - 1], 0.0), novelty))
 
     a = np.zeros(d)
     for i in range(d):

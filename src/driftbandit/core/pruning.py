@@ -45,21 +45,21 @@ def padded(count: int) -> int:
 
 
 @kernel
-def choose(theta: Floats, metric: Floats, beta: float, columns: Floats, score: Floats, u: float) -> int:
+def choose(theta: Floats, metric: Floats, beta: float, novelty: float, columns: Floats, score: Floats, u: float) -> int:
     """The arm that ``appraise`` and ``pick`` would choose.
 
     Leaves every mean, and the square and the index of the choice, as they do; other squares and indices may be upper bounds.
     """
     if len(score) > ROWS:
-        arm = prune(theta, metric, beta, columns, score, u)
+        arm = prune(theta, metric, beta, novelty, columns, score, u)
         if arm >= 0:
             return arm
     appraise(theta, metric, columns, score[:ROWS])
-    return pick(score[:ROWS], beta, u)
+    return pick(score[:ROWS], beta, novelty, u)
 
 
 @kernel
-def prune(theta: Floats, metric: Floats, beta: float, columns: Floats, score: Floats, u: float) -> int:
+def prune(theta: Floats, metric: Floats, beta: float, novelty: float, columns: Floats, score: Floats, u: float) -> int:
     """The choice, or −1 if bounds cannot tell."""
     n = columns.shape[1]
     room, few = score.reshape(-1)[padded(ROWS * n) :], max(n // FEW, 1)
@@ -67,9 +67,9 @@ def prune(theta: Floats, metric: Floats, beta: float, columns: Floats, score: Fl
     if not (1.0 / PLAIN < c < PLAIN and 1.0 / PLAIN < unit < PLAIN):
         return -1
     for sharper in range(2):
-        edge, size, left = rule_out(theta, metric, beta, columns, score, room)
+        edge, size, left = rule_out(theta, metric, beta, novelty, columns, score, room)
         if left <= few:
-            return pick_among(theta, metric, beta, columns, score, u, edge, size, left, room)
+            return pick_among(theta, metric, beta, novelty, columns, score, u, edge, size, left, room)
         if not sharper:
             bound_in_single(metric, c, unit, columns, score, edge, left, room)
     return -1
@@ -153,12 +153,12 @@ def gather(columns: Floats, index: Floats, edge: float, scale: float, x: Floats)
 
 @kernel
 def rule_out(
-    theta: Floats, metric: Floats, beta: float, columns: Floats, score: Floats, room: Floats
+    theta: Floats, metric: Floats, beta: float, novelty: float, columns: Floats, score: Floats, room: Floats
 ) -> tuple[float, float, int]:
     """From upper bounds on the squares: an edge below which no arm wins or ties, a bound on the size, and how many are left."""
-    best, size = lead(score, beta)
+    best, size = lead(score, beta, novelty)
     index = score[2]
-    edge = scored(best, theta, metric, beta, columns, room)[2] - TIE * size
+    edge = scored(best, theta, metric, beta, novelty, columns, room)[2] - TIE * size
     left = 0
     for i in range(len(index)):
         left += not index[i] < edge
@@ -166,23 +166,25 @@ def rule_out(
 
 
 @kernel
-def scored(arm: int, theta: Floats, metric: Floats, beta: float, columns: Floats, room: Floats) -> tuple[float, float, float]:
+def scored(
+    arm: int, theta: Floats, metric: Floats, beta: float, novelty: float, columns: Floats, room: Floats
+) -> tuple[float, float, float]:
     """Mean, square and index of one arm."""
     d = len(columns)
     x, own = room[:d].reshape(d, 1), room[d : d + ROWS].reshape(ROWS, 1)
     for j in range(d):
         x[j, 0] = columns[j, arm]
     appraise_few(theta, metric, x, own)
-    lead(own, beta)
+    lead(own, beta, novelty)
     return own[0, 0], own[1, 0], own[2, 0]
 
 
 @kernel
-def settle(arm: int, theta: Floats, metric: Floats, beta: float, columns: Floats, score: Floats) -> None:
+def settle(arm: int, theta: Floats, metric: Floats, beta: float, novelty: float, columns: Floats, score: Floats) -> None:
     """After ``choose``: make the scores of this arm exact too, if they are bounds."""
     if len(score) > ROWS:
         room = score.reshape(-1)[padded(ROWS * columns.shape[1]) :]
-        score[0, arm], score[1, arm], score[2, arm] = scored(arm, theta, metric, beta, columns, room)
+        score[0, arm], score[1, arm], score[2, arm] = scored(arm, theta, metric, beta, novelty, columns, room)
 
 
 @kernel
@@ -190,6 +192,7 @@ def pick_among(
     theta: Floats,
     metric: Floats,
     beta: float,
+    novelty: float,
     columns: Floats,
     score: Floats,
     u: float,
@@ -203,11 +206,11 @@ def pick_among(
     x, own = room[: d * left].reshape(d, left), room[d * left : (d + ROWS) * left].reshape(ROWS, left)
     gather(columns, index, edge, 1.0, x)
     appraise_few(theta, metric, x, own)
-    best, least = lead(own, beta)
+    best, least = lead(own, beta, novelty)
     top = own[2, best]
     if count_from(own[2], top - TIE * size) != count_from(own[2], top - TIE * least):
         return -1
-    chosen = pick(own, beta, u)
+    chosen = pick(own, beta, novelty, u)
     place = arm = -1
     while place < chosen:
         arm += 1

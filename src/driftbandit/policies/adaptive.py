@@ -28,7 +28,8 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    Caveat: κ = 1 standard deviation, growing in calm, is calibrated, not a confidence radius; there is no regret bound.
+    Caveat: κ = 0.6 standard deviations, more for arms hardly known, is calibrated, not a confidence radius; there is no regret
+    bound.
 
     Its own parameters:
         doubt: evidence, in nats, that keeps a memory from being played.

@@ -14,14 +14,11 @@ class DetectUCB(EvidencePolicy):
 
     Epochs last as long as the world permits. Three challengers, with memories of 4, 32 and 256 rewards, watch the estimator
     that is played, which leans towards the last of them where that predicts better, and is rebuilt once one of them refutes
-    it. Seven tenths of AdaptiveUCB's cost; best where changes are abrupt. It probes half as often, and its width is 1.4 instead
-    of 1. Rewards of any law, late rewards and the archive are handled as in AdaptiveUCB.
+    it. Seven tenths of AdaptiveUCB's cost; best where changes are abrupt. Widths, probes, rewards of any law, late rewards and
+    the archive are as in AdaptiveUCB.
 
     Caveat: no regret bound; a change that does not show at the arms it plays is found late.
     """
-
-    width: float | str = 1.4
-    probe: float = 0.1
 
     memories: ClassVar[Sequence[int]] = [4, 32, 256]
     block_memories: ClassVar[Sequence[int]] = memories

@@ -80,11 +80,13 @@ def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, m
 
 
 class Estimate(NamedTuple):
-    """The estimate behind the next ``select``, which maximises ⟨x, theta⟩ + radius·√(xᵀ·metric·x).
+    """The estimate behind the next ``select``, which maximises ⟨x, theta⟩ + radius·√q with q = xᵀ·metric·x.
 
+    With a ``novelty``, √q is multiplied by √(1 + 4·ln(1 + novelty·q/(1 + q))): arms hardly known get a wider width.
     In blocks: over all features, the shared ones first, then one block after the other.
     """
 
     theta: Floats
     metric: Floats
     radius: float
+    novelty: float = 0.0

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.choice import farthest, pick, reconsider, reconsider_many
+from driftbandit.core.choice import farthest, novelty, pick, reconsider, reconsider_many
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import turn_many
 from driftbandit.core.pinned import unpin
@@ -71,28 +71,26 @@ def decide_rows(
     beta = begin(state, t, luck[place])
     table = table_of(state.ridge, rows, columns)
     score_arms(state.ridge, table, score)
-    arm: int = reconsider(state, table, score, pick(score, beta, luck[place, 0]), luck[place])
+    arm: int = reconsider(state, table, score, pick(score, beta, novelty(state), luck[place, 0]), luck[place])
     for j in range(len(x)):
         x[j] = rows[arm, j]
     return arm
 
 
 @kernel
-def open_rows(desk: Any, t: int, place: int, rows: Floats) -> float:
-    """Begin a round with the rows and return β; or −1, with nothing changed, if a row is too long or not finite."""
+def open_rows(desk: Any, t: int, place: int, rows: Floats) -> tuple[float, float]:
+    """Begin a round with the rows and return β and the novelty; or −1, with nothing changed, if one is too long or infinite."""
     at = unpin(desk)
     if not turn_many(rows, at.columns, at.longest * at.longest * SLACK * SLACK):
-        return -1.0
-    beta: float = begin(at.state, t, at.luck[place])
-    return beta
+        return -1.0, 0.0
+    return begin(at.state, t, at.luck[place]), novelty(at.state)
 
 
 @kernel
-def open_kept(desk: Any, t: int, place: int) -> float:
-    """Begin a round and return β."""
+def open_kept(desk: Any, t: int, place: int) -> tuple[float, float]:
+    """Begin a round and return β and the novelty."""
     at = unpin(desk)
-    beta: float = begin(at.state, t, at.luck[place])
-    return beta
+    return begin(at.state, t, at.luck[place]), novelty(at.state)
 
 
 @kernel
@@ -107,7 +105,7 @@ def decide_kept(desk: Any, t: int, place: int) -> int:
     at = unpin(desk)
     state, luck = at.state, at.luck[place]
     beta, ridge = begin(state, t, luck), state.ridge
-    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, luck[0]), luck)
+    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, novelty(state), luck[0]), luck)
     return arm
 
 
@@ -117,4 +115,4 @@ def decide_convex(desk: Any, t: int, place: int, factor: Floats, x: Floats) -> N
     at = unpin(desk)
     state, luck = at.state, at.luck[place]
     beta = begin(state, t, luck)
-    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, luck, x)
+    farthest(state.ridge.vector[THETA], state.ridge.matrix[METRIC], factor, beta, novelty(state), luck, x)

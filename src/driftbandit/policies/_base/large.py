@@ -21,10 +21,10 @@ def decide_many(pinned: Pinned) -> Callable[..., int]:
     begin_with, settle_on = bind(open_rows, pinned, 0, 0, SQUARE), chooser(pinned)
 
     def decide(handle: Any, t: int, place: int, rows: Floats, x: Floats) -> int:
-        beta = begin_with(handle, t, place, rows)
+        beta, novelty = begin_with(handle, t, place, rows)
         if beta == -1.0:
             return -1
-        arm = settle_on(beta, place)
+        arm = settle_on(beta, novelty, place)
         x[:] = rows[arm]
         return arm
 
@@ -39,20 +39,20 @@ def decide_many_kept(desk: Desk, columns: Floats) -> Callable[..., int]:
     begin_round, settle_on = bind(open_kept, pinned, 0, 0), chooser(pinned)
 
     def decide(_: Any, t: int, place: int) -> int:
-        return settle_on(begin_round(pinned.handle, t, place), place)
+        return settle_on(*begin_round(pinned.handle, t, place), place)
 
     return decide
 
 
-def chooser(pinned: Pinned) -> Callable[[float, int], int]:
+def chooser(pinned: Pinned) -> Callable[[float, float, int], int]:
     """Once a round has begun: the choice among the columns on this desk."""
     desk: Desk = pinned.value
-    choose_one = bind(choose, LINE, SQUARE, 1.0, SQUARE, SQUARE, 1.0)
+    choose_one = bind(choose, LINE, SQUARE, 1.0, 1.0, SQUARE, SQUARE, 1.0)
     confirm = bind(think_again, pinned, 0, 0)
     theta, metric = desk.state.ridge.vector[THETA], desk.state.ridge.matrix[METRIC]
 
-    def settle_on(beta: float, place: int) -> int:
-        arm = choose_one(theta, metric, beta, desk.columns, desk.score, desk.luck[place, 0])
+    def settle_on(beta: float, novelty: float, place: int) -> int:
+        arm = choose_one(theta, metric, beta, novelty, desk.columns, desk.score, desk.luck[place, 0])
         return confirm(pinned.handle, arm, place)
 
     return settle_on

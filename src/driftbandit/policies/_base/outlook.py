@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftbandit.core.choice import width
 from driftbandit.core.types import Floats
 from driftbandit.core.verbs import metric_of, score_arms, table_of, theta_of
 from driftbandit.policies._base.decision import Estimate
@@ -12,6 +13,7 @@ from driftbandit.policies._base.decision import Estimate
 class Outlook(NamedTuple):
     state: Any  # as it will be when the round begins
     radius: float  # β
+    novelty: float
 
     @property
     def theta(self) -> Floats:
@@ -19,10 +21,10 @@ class Outlook(NamedTuple):
         return theta
 
     def estimate(self) -> Estimate:
-        return Estimate(self.theta, metric_of(self.state.ridge), self.radius)
+        return Estimate(self.theta, metric_of(self.state.ridge), self.radius, self.novelty)
 
     def appraise(self, rows: Floats) -> tuple[Floats, Floats]:
         """Each arm's estimate, and the width added to it."""
         ridge, score = self.state.ridge, np.empty((3, len(rows)))
         score_arms(ridge, table_of(ridge, rows, np.ascontiguousarray(rows.T)), score)
-        return score[0], self.radius * np.sqrt(np.maximum(score[1], 0.0))
+        return score[0], np.array([width(self.radius, self.novelty, square) for square in score[1]])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
+from driftbandit.core.choice import novelty
 from driftbandit.core.kinds import full_name, is_ours
 from driftbandit.core.random import Seed, luck
 from driftbandit.core.ridge import Ridge, keep_arms
@@ -177,7 +178,8 @@ class Policy(Shown, Taught, ABC):
         """How the next ``select`` will see things: several questions at the price of one."""
         with self._alone():
             state, t = twin(self.state), self.rounds
-        return Outlook(state, float(begin(state, t, luck(self.seed, t, 1)[0])))
+        radius = float(begin(state, t, luck(self.seed, t, 1)[0]))
+        return Outlook(state, radius, float(novelty(state)))
 
     def keep(self, arms: FixedArms) -> None:
         """Keep this set's scores up to date from now on, which makes ``select`` on a fixed set fast."""

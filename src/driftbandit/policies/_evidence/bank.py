@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from driftbandit.core.choice import width
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import (
     CANCELS,
@@ -40,6 +41,7 @@ from driftbandit.policies._evidence.verbs import (
     size,
     summary,
     trace,
+    unseen,
 )
 
 LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
@@ -176,39 +178,38 @@ def _remember_constant(bank: Bank, k: int) -> None:
 
 
 @kernel
-def fit(bank: Bank, k: int, first: int, oldest: int) -> float:
-    """Write into the scratch place estimator k as if it had begun with reward ``first``; return how plausible it is since then.
+def fit(bank: Bank, k: int, first: int, start: int, oldest: int) -> float:
+    """Write into the scratch place estimator k as if it had begun with reward ``start``; return how plausible that makes the
+    rewards since ``first``.
 
-    Rewards of rounds before ``oldest``, which came late, are left out.
+    Those before ``start``, and those of rounds before ``oldest``, which came late, are left to k as it was.
     """
     scratch, ring = len(bank.keep), len(bank.rewards)
     empty(bank, scratch)
     if first > 0 and bank.features < size(bank):
         remember_constant(bank, scratch)
     squares = logs = 0.0
-    count = 0
     for n in range(first, bank.clock[LEARNT]):
-        if bank.decided[n % ring] >= oldest:
-            x, r = bank.arms[n % ring], bank.rewards[n % ring]
-            residual, variance = foresee(bank, scratch, k, n, x, r)
+        i = n % ring
+        if n >= start and bank.decided[i] >= oldest:
+            residual, variance = foresee(bank, scratch, k, n, bank.arms[i], bank.rewards[i])
             squares += residual * residual / variance
             logs += math.log(variance)
-            count += 1
-    return plausibility(squares, logs, count)
+        else:
+            squares += bank.squares[i, k]
+            logs += bank.logs[i, k]
+    return plausibility(squares, logs, bank.clock[LEARNT] - first)
 
 
 @kernel
-def record(bank: Bank, k: int, first: int, oldest: int) -> float:
-    """How plausible estimator k has been since reward ``first``, by the same rewards."""
+def record(bank: Bank, k: int, first: int) -> float:
+    """How plausible estimator k has made the rewards since ``first``."""
     ring = len(bank.rewards)
     squares = logs = 0.0
-    count = 0
     for n in range(first, bank.clock[LEARNT]):
-        if bank.decided[n % ring] >= oldest:
-            squares += bank.squares[n % ring, k]
-            logs += bank.logs[n % ring, k]
-            count += 1
-    return plausibility(squares, logs, count)
+        squares += bank.squares[n % ring, k]
+        logs += bank.logs[n % ring, k]
+    return plausibility(squares, logs, bank.clock[LEARNT] - first)
 
 
 @kernel
@@ -253,6 +254,14 @@ def _trace(bank: Bank, k: int, which: int, count: int) -> float:
     return total
 
 
+@unseen.of(Bank)
+def _unseen(bank: Bank, k: int) -> float:
+    total = 0.0
+    for i in range(bank.features):
+        total += bank.scale[PENALTY] / bank.matrix[k, V, i, i]
+    return total
+
+
 @summary.of(Bank)
 def _summary(bank: Bank, k: int) -> tuple[float, float, float]:
     signal = unknown = length = 0.0
@@ -264,10 +273,10 @@ def _summary(bank: Bank, k: int) -> tuple[float, float, float]:
 
 
 @describe.of(Bank)
-def _describe(bank: Bank, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+def _describe(bank: Bank, k: int, radius: float, novelty: float, theta: Floats, widths: Floats) -> None:
     for i in range(bank.features):
         theta[i] = bank.vector[k, THETA, i]
-        widths[i] = radius * math.sqrt(max(bank.matrix[k, METRIC, i, i], 0.0))
+        widths[i] = width(radius, novelty, bank.matrix[k, METRIC, i, i])
 
 
 @lean_to.of(Bank)

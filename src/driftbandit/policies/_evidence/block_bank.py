@@ -23,8 +23,25 @@ from driftbandit.core.linalg import aligned
 from driftbandit.core.ridge import METRIC, STEPS, B, Ridge, V
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import LAPSE, PENALTY, SETTLE, Bank, copy_ridge, new_bank
-from driftbandit.policies._evidence.block_summary import describe_blocks, lean_to_blocks, summary_of_blocks, trace_of_blocks
-from driftbandit.policies._evidence.verbs import describe, duplicate, empty, foresee, lean_to, length2, size, summary, trace
+from driftbandit.policies._evidence.block_summary import (
+    describe_blocks,
+    lean_to_blocks,
+    summary_of_blocks,
+    trace_of_blocks,
+    unseen_in_blocks,
+)
+from driftbandit.policies._evidence.verbs import (
+    describe,
+    duplicate,
+    empty,
+    foresee,
+    lean_to,
+    length2,
+    size,
+    summary,
+    trace,
+    unseen,
+)
 
 FAINT = 1e-30  # when so little of V and b is left, they are rescaled, long before digits are lost
 
@@ -61,7 +78,7 @@ def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int]
         "shared_matrix": (estimators, 2, shared, shared),
         "shared_vector": (estimators, 3, shared),
         "shared_columns": (shared, 0),
-        "known": (estimators, 1),
+        "known": (estimators, shared),
         "rest": (shared,),
         "gram": (estimators, shared, shared),
         "moment": (estimators, shared),
@@ -157,7 +174,8 @@ def scale_anew(blocks: Blocks, left: float) -> None:
             for j in range(vector.shape[1]):
                 matrix[V, i, j] *= left
                 matrix[METRIC, i, j] /= left
-    blocks.known[0] *= left
+    for i in range(len(blocks.known)):
+        blocks.known[i] *= left
 
 
 @kernel
@@ -168,7 +186,9 @@ def empty_blocks(bank: Any, k: int) -> None:
 
 @kernel
 def duplicate_blocks(bank: Any, source: int, target: int) -> None:
-    bank.left[target], bank.known[target, 0] = bank.left[source], bank.known[source, 0]
+    bank.left[target] = bank.left[source]
+    for i in range(len(bank.rest)):
+        bank.known[target, i] = bank.known[source, i]
     for block in range(bank.matrix.shape[1]):
         copy_ridge(
             bank.matrix[source, block], bank.vector[source, block], bank.matrix[target, block], bank.vector[target, block]
@@ -222,6 +242,11 @@ def _trace(bank: Any, k: int, which: int, count: int) -> float:
     return trace_of_blocks(bank, k, which)
 
 
+@unseen.of(BlockBank)
+def _unseen(bank: Any, k: int) -> float:
+    return unseen_in_blocks(bank, k)
+
+
 @summary.of(BlockBank)
 def _summary(bank: Any, k: int) -> tuple[float, float, float]:
     signal, unknown = summary_of_blocks(bank, k)
@@ -229,8 +254,8 @@ def _summary(bank: Any, k: int) -> tuple[float, float, float]:
 
 
 @describe.of(BlockBank)
-def _describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
-    describe_blocks(bank, k, radius, theta, widths)
+def _describe(bank: Any, k: int, radius: float, novelty: float, theta: Floats, widths: Floats) -> None:
+    describe_blocks(bank, k, radius, novelty, theta, widths)
 
 
 @lean_to.of(BlockBank)

@@ -3,13 +3,13 @@
 ΣWᵀW and ΣWᵀm are kept for estimators that were asked for them, so that these sums need not visit every block.
 """
 
-import math
 from typing import Any
 
+from driftbandit.core.choice import width as width_of
 from driftbandit.core.compile import kernel
 from driftbandit.core.ridge import METRIC, THETA, V
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import LEARNT
+from driftbandit.policies._evidence.bank import LEARNT, PENALTY
 
 RECOUNT = 4096  # rewards, after which rounding would show
 
@@ -63,7 +63,9 @@ def summary_of_blocks(bank: Any, k: int) -> tuple[float, float]:
 def trace_of_blocks(bank: Any, k: int, which: int) -> float:
     if which == METRIC:
         return summary_of_blocks(bank, k)[1]
-    total = bank.known[k, 0]
+    total = 0.0
+    for i in range(len(bank.rest)):
+        total += bank.known[k, i]
     for block in range(bank.matrix.shape[1]):
         for i in range(len(bank.columns)):
             total += bank.matrix[k, block, V, i, i]
@@ -71,7 +73,18 @@ def trace_of_blocks(bank: Any, k: int, which: int) -> float:
 
 
 @kernel
-def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+def unseen_in_blocks(bank: Any, k: int) -> float:
+    total = 0.0
+    for i in range(len(bank.rest)):
+        total += bank.scale[PENALTY] / bank.known[k, i]
+    for block in range(bank.matrix.shape[1]):
+        for i in range(len(bank.columns)):
+            total += bank.scale[PENALTY] / bank.matrix[k, block, V, i, i]
+    return float(total / bank.left[k])
+
+
+@kernel
+def describe_blocks(bank: Any, k: int, radius: float, novelty: float, theta: Floats, widths: Floats) -> None:
     s, width = len(bank.rest), len(bank.columns)
     shared, metric, left = bank.shared_vector[k, THETA], bank.shared_matrix[k, METRIC], bank.left[k]
     along = widths[:s]  # scratch for S⁻¹·W of a row: nothing of the bank's, since describing it must change nothing
@@ -83,9 +96,9 @@ def describe_blocks(bank: Any, k: int, radius: float, theta: Floats, widths: Flo
                 for j in range(s):
                     mean -= row[j] * shared[j]
                     square += row[j] * along[j]
-            theta[at], widths[at] = mean, radius * math.sqrt(max(square / left, 0.0))
+            theta[at], widths[at] = mean, width_of(radius, novelty, square / left)
     for i in range(s):
-        theta[i], widths[i] = shared[i], radius * math.sqrt(max(metric[i, i] / left, 0.0))
+        theta[i], widths[i] = shared[i], width_of(radius, novelty, metric[i, i] / left)
 
 
 @kernel

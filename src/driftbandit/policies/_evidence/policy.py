@@ -37,7 +37,7 @@ from driftbandit.policies._evidence.state import EvidenceState, Rule, describe_p
 if TYPE_CHECKING:
     import polars as pl
 
-KAPPA = 1.0  # calibrated: in simulated worlds, on real tables and in the simulated shop
+KAPPA = 0.6  # calibrated: in simulated worlds, on real tables and in the simulated shop
 ENOUGH = 10_000  # rewards after which it warns that they never vary: clicks at 0.1 % would have
 FAR_MORE = 10.0  # times as many restarts as chance would bring …
 DISTRUST = 0.5  # … and trust in them below this, by two standard deviations
@@ -69,12 +69,13 @@ class EvidencePolicy(ShownEvidence, Policy):
         dim: the number of features (d).
         intercept: also learn a constant that all rewards have in common. Needed if rewards have one (a base rate) that no
             feature carries; it costs the exploration of one more feature.
-        width: how optimistic, in standard deviations (κ), just after a restart; "theory" for the radius of eq. 9.
+        width: how optimistic, in standard deviations (κ), for arms as well known as any; others are up to several times as
+            wide. "theory" for the radius of eq. 9, the same for all.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
         noise_known: use ``noise`` as it is.
         refuted: evidence, in nats, at which an estimator is rebuilt.
         probe: how often to look for a change that does not show at the arms played: the chance is probe·√(d/(n + d)), n
-            rewards after a restart; less if nothing can change unseen.
+            rewards after a restart; less if the arms played have all features, so that little can change unseen.
         arm_norm: a bound on the length of an arm, if a longer one is to be an error.
         most_waiting: for how many rounds a decision waits for its reward; then it is given up.
         blocks: into how many blocks the features split; with more than 1, an arm begins with the number of its block.

@@ -37,7 +37,10 @@ from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_p
 from driftbandit.policies._evidence.verbs import duplicate, foresee, size
 
 ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more than ``doubt``, so it has to earn its place again
-EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise
+EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise, …
+LOCATED = 1.0  # … and those that it costs to say when it was
+STARTS = 16  # moments that are tried for it, before those near the best of them …
+LOCATABLE = 128  # … among so many rewards: in more, a few from before the change do little harm, and each moment takes long
 LIGHT, HEAVY = 6.0, 12.0  # kurtosis up to which evidence is Gaussian, and from which on it is a bet
 
 
@@ -104,7 +107,7 @@ def start_over(bank: Bank, told: bool) -> None:
 def begin_again(bank: Bank) -> None:
     """Learn anew from what has been seen, now that the units are known."""
     for k in range(len(bank.keep)):
-        fit(bank, k, 0, 0)
+        fit(bank, k, 0, 0, 0)
         duplicate(bank, len(bank.keep), k)
     bank.evidence[:] = 0.0
     bank.onset[:] = bank.clock[LEARNT]
@@ -156,6 +159,36 @@ def against(bank: Bank, k: int) -> int:
 
 
 @kernel
+def first_round(bank: Bank, start: int) -> int:
+    """The first round that can have been decided after a change before reward ``start``; 0 if that is not known."""
+    ring, now = len(bank.rewards), bank.clock[LEARNT]
+    return int(bank.newest[(start - 1) % ring] + 1 if max(now - ring, 0) < start < now else 0)
+
+
+@kernel
+def change_since(bank: Bank, k: int, first: int) -> tuple[int, float]:
+    """With which reward k had best begun again, and how plausible that makes those since ``first``; leaves it in the scratch.
+
+    Evidence often begins to gather by chance a little before a change, and one reward from before it would mislead a fresh
+    start for long.
+    """
+    low, high = first, bank.clock[LEARNT]
+    if high - low > LOCATABLE:
+        high = first + 1
+    start, best, step = first, -math.inf, max(1, (high - low) // STARTS)
+    while True:
+        for later in range(low, high, step):
+            plausible = fit(bank, k, first, later, first_round(bank, later)) - (LOCATED if later > first else 0.0)
+            if plausible > best:
+                start, best = later, plausible
+        if step == 1:
+            break
+        low, high, step = max(low, start - step + 1), min(start + step, high), 1  # now exactly
+    fit(bank, k, first, start, first_round(bank, start))
+    return start, best
+
+
+@kernel
 def rebuild(bank: Bank, j: int, k: int, told: bool) -> bool:
     """Replace k, which j refutes, by what explains the rewards since then best: a fresh start, or a copy of j.
 
@@ -167,9 +200,9 @@ def rebuild(bank: Bank, j: int, k: int, told: bool) -> bool:
     """
     count, now, ring = len(bank.keep), bank.clock[LEARNT], len(bank.rewards)
     first = max(bank.onset[k, j], now - ring)
-    oldest = bank.newest[(first - 1) % ring] + 1 if max(now - ring, 0) < first < now else 0
-    fresh, copied = fit(bank, k, first, oldest), record(bank, j, first, oldest)
-    if bank.onset[k, j] >= now - ring and max(fresh, copied) <= record(bank, k, first, oldest) + EXCESS:
+    start, fresh = change_since(bank, k, first)
+    oldest, copied = first_round(bank, start), record(bank, j, first)
+    if bank.onset[k, j] >= now - ring and max(fresh, copied) <= record(bank, k, first) + EXCESS:
         for i in range(k):
             bank.evidence[k, i] = min(bank.evidence[k, i], ON_TRIAL)
         return False

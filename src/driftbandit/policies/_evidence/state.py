@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from driftbandit.core.choice import pick, reconsider, reconsider_many
+from driftbandit.core.choice import novelty, pick, reconsider, reconsider_many, width
 from driftbandit.core.compile import kernel
 from driftbandit.core.pruning import choose, settle
 from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V
@@ -30,20 +30,19 @@ from driftbandit.policies._evidence.lateness import CURSOR, DECIDED, Lateness, h
 from driftbandit.policies._evidence.leaning import lean
 from driftbandit.policies._evidence.played import Played
 from driftbandit.policies._evidence.refutation import against, observe, start_over
-from driftbandit.policies._evidence.verbs import describe, lean_to, play, remember, shared, size, trace
+from driftbandit.policies._evidence.verbs import describe, lean_to, play, remember, shared, size, trace, unseen
 
 DOUBT = 5.0  # nats that keep a memory from being played
 REACH = 0.2  # a probe uses an estimator whose memory is about as long as d/5 probes take: …
 SPREAD = 4.0  # … within this factor in all: as far apart as memories are, so that no gap between them matters
-WIDER = 2.0  # and it allows for changes twice as large as those seen
+WIDE = 3.5  # and κ is this in a probe: it looks for the unlikely
 INDEX = 2  # row of the scores, written by ``pick``
-PATIENCE = 8.0  # the greater, the slower κ grows in calm: without growth, a near tie may lock in
 
 
 class Rule(NamedTuple):
     """What distinguishes one such policy from another."""
 
-    width: float  # κ, in standard deviations, just after a restart; below 0 the theory's radius
+    width: float  # κ, in standard deviations; below 0 the theory's radius
     doubt: float  # evidence against an estimator that keeps it from being played
     refuted: float  # evidence at which it is rebuilt
     probe: float  # c in the chance c√(d/(n + d)) of a probe, n rewards after a restart
@@ -84,8 +83,7 @@ def probed(bank: Bank, main: int, chance: float, luck: Floats) -> int:
     reach = REACH * d * math.pow(SPREAD, luck[3] - 0.5)
     while k < len(bank.keep) - 2 and bank.memory[k] * chance < reach:
         k += 1
-    forgotten = bank.scale[PENALTY] * trace(bank, k, METRIC, d)  # of how many of d directions it knows nothing
-    return k if u * d < chance * 3.0 * forgotten else main
+    return k if u * d < chance * 3.0 * unseen(bank, k) else main
 
 
 @kernel
@@ -99,21 +97,25 @@ def theoretical(bank: Bank, known: float) -> float:
 @kernel
 def radius_of(bank: Bank, rule: Rule, k: int) -> float:
     """The radius that goes with estimator k."""
-    return radius(bank, rule, trace(bank, k, V, size(bank)) if rule.width < 0.0 else 0.0, bank.clock[SINCE])
+    return radius(bank, rule, trace(bank, k, V, size(bank)) if rule.width < 0.0 else 0.0)
 
 
 @kernel
-def radius(bank: Bank, rule: Rule, known: float, since: int) -> float:
-    """What an arm's length in an estimator's metric is multiplied by: R̂κ√(1 + ln(1 + n/d)/8), n rewards after a restart."""
-    calm = math.log(1.0 + (bank.clock[LEARNT] - since) / bank.features)
-    kappa = theoretical(bank, known) if rule.width < 0.0 else rule.width * math.sqrt(1.0 + calm / PATIENCE)
-    return math.sqrt(bank.scale[NOISE2]) * kappa
+def radius(bank: Bank, rule: Rule, known: float) -> float:
+    """What an arm's length in an estimator's metric is multiplied by: R̂κ."""
+    return math.sqrt(bank.scale[NOISE2]) * (theoretical(bank, known) if rule.width < 0.0 else rule.width)
 
 
 @kernel
 def never_forgot(bank: Bank) -> bool:
     """Whether what is played remembers everything: then there is nothing to ask the archive."""
     return bool(bank.clock[RESTARTS] == 0 and bank.clock[MAIN] == len(bank.keep) - 1)
+
+
+@kernel
+def novelty_of(bank: Bank, rule: Rule, k: int) -> float:
+    """The novelty that goes with estimator k: each feature's share of the rewards that it remembers; the theory has none."""
+    return 0.0 if rule.width < 0.0 else min(float(bank.clock[LEARNT] - bank.clock[SINCE]), bank.memory[k]) / bank.features
 
 
 @begin.of(EvidenceState)
@@ -133,7 +135,12 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
             played = main  # restarts that do not pay are no reason to look for more
     state.archive.scale[PROBING] = played != main
     play(ridge, bank, main, lean(bank, main), played)
-    return radius_of(bank, rule, main) * (1.0 if played == main else WIDER)
+    return radius_of(bank, rule, main) if played == main else WIDE * math.sqrt(bank.scale[NOISE2])
+
+
+@novelty.of(EvidenceState)
+def _novelty(state: EvidenceState) -> float:
+    return 0.0 if state.archive.scale[PROBING] > 0.0 else novelty_of(state.bank, state.rule, state.bank.clock[MAIN])
 
 
 @reconsider.of(EvidenceState)
@@ -143,8 +150,8 @@ def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, lu
         return arm
     index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
     score_arms(ridge, table, score)
-    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0, 0)
-    other = pick(score, beta, luck[0])
+    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0)
+    other = pick(score, beta, 0.0, luck[0])
     return arm if other == arm else heard(state, table, score, arm, other, index, value)
 
 
@@ -154,11 +161,11 @@ def _reconsider_many(state: EvidenceState, columns: Floats, score: Floats, arm: 
         return arm
     index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
     theta, metric = ridge.vector[THETA], ridge.matrix[METRIC]
-    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0, 0)
-    other = choose(theta, metric, beta, columns, score, luck[0])
+    beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0)
+    other = choose(theta, metric, beta, 0.0, columns, score, luck[0])
     if other == arm:
         return arm
-    settle(arm, theta, metric, beta, columns, score)
+    settle(arm, theta, metric, beta, 0.0, columns, score)
     return heard(state, columns, score, arm, other, index, value)
 
 
@@ -172,8 +179,8 @@ def heard(state: EvidenceState, table: Floats, score: Floats, arm: int, other: i
     """Whose choice is played: the policy's, of which it expects ``value`` and at most ``index``, or the archive's."""
     bank, archive = state.bank, state.archive
     mean, square = forecast_arm(state.ridge, table, other)
-    width = radius_of(bank, state.rule, bank.clock[MAIN]) * math.sqrt(max(square, 0.0))
-    gain, loss = max(index - mean - width, 0.0), max(score[INDEX, other] - score[INDEX, arm], 0.0)
+    its_index = mean + width(radius_of(bank, state.rule, bank.clock[MAIN]), novelty(state), square)
+    gain, loss = max(index - its_index, 0.0), max(score[INDEX, other] - score[INDEX, arm], 0.0)
     if not gain + loss > 0.0:
         return arm
     rest = shared(archive.ridge, archive)
@@ -233,7 +240,7 @@ def take_in(state: EvidenceState, s: int, x: Floats, r: float) -> None:
 @kernel
 def describe_played(bank: Bank, rule: Rule, main: int, theta: Floats, widths: Floats) -> None:
     """Write down the estimate that is played when ``main`` is, and the width of each of its coordinates."""
-    describe(bank, main, radius_of(bank, rule, main), theta, widths)
+    describe(bank, main, radius_of(bank, rule, main), novelty_of(bank, rule, main), theta, widths)
     share = lean(bank, main)
     if share > 0.0:
         lean_to(bank, main - 1, share, theta)

@@ -42,13 +42,19 @@ def trace(bank: Any, k: int, which: int, count: int) -> float:
 
 
 @Verb
+def unseen(bank: Any, k: int) -> float:
+    """Of how many features a change of weight would not show in the rewards that estimator k remembers: Σλ/V_ii."""
+    raise NotImplementedError
+
+
+@Verb
 def summary(bank: Any, k: int) -> tuple[float, float, float]:
     """‖θ̂‖², the trace of METRIC and the squared length of the last arm, all without the intercept."""
     raise NotImplementedError
 
 
 @Verb
-def describe(bank: Any, k: int, radius: float, theta: Floats, widths: Floats) -> None:
+def describe(bank: Any, k: int, radius: float, novelty: float, theta: Floats, widths: Floats) -> None:
     """Write down an estimate, and the width of each of its coordinates."""
 
 
