@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from driftbandit.core.counter import key_of, uniform
 from driftbandit.core.random import luck
@@ -148,6 +149,7 @@ class NaiveEvidence(Naive):
     def start_over(self) -> None:
         self.sound = self.learnt = self.since = self.birth = 0
         self.fourth, self.counted = 0.0, 0.0
+        self.heard, self.loudness = np.zeros(self.d), np.zeros(self.d)  # of each feature as a source of noise
         self.signal2, self.length2, self.weight_ = 0.0, 0.0, 0.0
         self.evidence, self.onset = np.zeros((self.K, self.K)), np.zeros((self.K, self.K), int)
         self.gaps = np.zeros((self.K, 2))  # of neighbours' forecasts: their squares, and what they explain
@@ -169,7 +171,20 @@ class NaiveEvidence(Naive):
         return int(np.argmax([*self.evidence[:k, k], 0.0])) if k else 0
 
     def radius(self) -> float:
-        return float(self.p.width) * math.sqrt(self.noise2)
+        return float(self.p.width) * math.sqrt(self.noise_where_any())
+
+    def by_source(self, length2: float) -> tuple[Floats, Floats]:
+        """What each feature has been heard of, and how loud it is beside all, after ten rewards with the noise of all."""
+        heard = np.maximum(self.heard + 10 * length2, 1e-300)
+        return heard, (self.loudness / self.noise2 + 10 * length2) / heard
+
+    def noise_of_arm(self, x: Floats) -> float:
+        shares = x[: self.d] ** 2
+        return self.noise2 * float(np.average(self.by_source(shares.sum())[1], weights=shares) if shares.any() else 1.0)
+
+    def noise_where_any(self) -> float:
+        heard, louder = self.by_source(self.length2)
+        return self.noise2 * float(np.average(louder, weights=heard * louder) if louder.any() else 1.0)
 
     def novelty(self) -> float:
         return 0.0 if self.probing else min(self.learnt - self.since, self.memories[self.main]) / self.d
@@ -190,11 +205,13 @@ class NaiveEvidence(Naive):
         if self.forgot:
             keys = key_of(u), key_of(w)
             normal = math.sqrt(-2 * math.log(uniform(*keys, 0))) * math.cos(2 * math.pi * uniform(*keys, 1))
+            if normal > 0:  # Student's t with 4 degrees of freedom
+                normal /= math.sqrt(-(math.log(uniform(*keys, 2)) + math.log(uniform(*keys, 3))) / 2)
             self.drawn = self.trust.trust + normal / self.trust.certainty
             if self.drawn <= 0.5 and u >= self.probe * math.sqrt(self.d / (self.learnt + self.d)):
                 played = main
         self.asked, self.probing, self.main = calm[-1], played != main, main
-        beta = 3.5 * math.sqrt(self.noise2) if self.probing else self.radius()
+        beta = 3.5 * math.sqrt(self.noise_where_any()) if self.probing else self.radius()
         return self.leant(main)[: self.d], self.members[played].metric[: self.d, : self.d], beta
 
     def leant(self, k: int) -> Floats:
@@ -215,7 +232,8 @@ class NaiveEvidence(Naive):
         if other == arm or not gain + loss > 0:
             return arm
         edge = loss / (gain + loss)
-        chance = 0.5 * math.erfc((edge - self.trust.trust) * self.trust.certainty * math.sqrt(0.5))
+        z = (edge - self.trust.trust) * self.trust.certainty
+        chance = float(stats.norm.sf(z) if z < 0 else stats.t.sf(z, 4))
         follows = self.drawn > edge
         difference = its_mean[arm] - its_mean[other]
         mine, its = (self.archive.expects(self.whole(rows[i])) for i in (arm, other))
@@ -259,7 +277,7 @@ class NaiveEvidence(Naive):
             self.gaps[k] += gap**2, gap * residuals[k]
         self.newest = max(self.newest, s)
         self.past.append(Past(x, r, s, self.newest, squares, logs, squares[self.sound]))
-        level = self.level(squares)
+        level = self.level(squares, x)
         self.learnt += 1
         for k in range(1, self.K):
             for j in range(k):
@@ -281,12 +299,12 @@ class NaiveEvidence(Naive):
                 self.trust.learn(claim, other, r - bases, self.noise2)
             self.archive.remember(x, r)
 
-    def level(self, squares: Floats) -> float:
+    def level(self, squares: Floats, x: Floats) -> float:
         if self.learnt < 8 * self.D + 1:
             self.loud = self.noise2
         self.loud += (min(squares[self.brief], 9 * max(self.loud, self.noise2)) - self.loud) / 16
         error = math.sqrt(max(self.fourth / self.noise2**2 - 1, 0.0) / (self.counted + 1)) if self.noise2 > 1e-150 else 0.0
-        return float(max(self.loud, self.noise2 * (1 + 2 * error)))
+        return float(max(self.loud, max(self.noise2, self.noise_of_arm(x)) * (1 + 2 * error)))
 
     def gain(self, j: int, k: int, e: Floats, v: Floats, level: float) -> float:
         """Evidence of j against k."""
@@ -321,7 +339,7 @@ class NaiveEvidence(Naive):
         return self.plausibility([past.squares[k] for past in self.past[first:]], [past.logs[k] for past in self.past[first:]])
 
     def likeliest(self, k: int, first: int, starts: Iterable[int]) -> int:
-        return max(starts, key=lambda start: self.refit(k, first, start)[1] - (start > first))
+        return max(starts, key=lambda start: self.refit(k, first, start)[1] - 2 * (start > first))
 
     def rebuild(self, j: int, k: int) -> bool:
         ring = self.learnt - max(128, 8 * self.D)
@@ -331,7 +349,7 @@ class NaiveEvidence(Naive):
         about = self.likeliest(k, first, range(first, last, step))
         start = self.likeliest(k, first, [about, *range(max(first, about - step + 1), min(about + step, last))])
         member, fresh = self.refit(k, first, start)
-        fresh -= start > first
+        fresh -= 2 * (start > first)
         copied, kept = self.record(j, first), self.record(k, first)
         if self.onset[j, k] >= ring and max(fresh, copied) <= kept + 1.0:
             self.evidence[:k, k] = np.minimum(self.evidence[:k, k], 6.0)
@@ -352,12 +370,16 @@ class NaiveEvidence(Naive):
         counted = np.array([past.counted for past in self.past[first:]])
         squares = np.array([past.squares[j] for past in self.past[first:]])
         for past in self.past[first:]:
+            less = self.loudness - past.x[: self.d] ** 2 * (past.counted - past.squares[j])
+            self.loudness = np.maximum(less, 0.25 * self.loudness)
             past.counted = past.squares[j]
         self.noise2 = max(self.noise2 - float((counted - squares).sum()) / (self.counted + 1), 0.25 * self.noise2)
         self.fourth = max(self.fourth - float((counted**2 - squares**2).sum()) / (self.counted + 1), self.noise2**2)
 
     def scales(self, square: float, x: Floats) -> None:
         if not self.p.noise_known:
+            left, shares = 1 - 1 / (self.counted + 1), x[: self.d] ** 2
+            self.heard, self.loudness = left * self.heard + shares, left * self.loudness + shares * square
             if square > 1e12 * self.noise2:
                 self.counted, self.noise2, self.fourth = self.learnt - 1.0, square / self.learnt, square**2 / self.learnt
             else:

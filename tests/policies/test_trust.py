@@ -9,12 +9,15 @@ from driftbandit.policies._evidence.archive import (
     BASE,
     CLAIM,
     DOUBTFUL,
+    DRAWN,
     INFORMATION,
     OTHER,
     OUTSTANDING,
     TRUST,
     Archive,
+    chance_above,
     compare,
+    draw_trust,
     new_archive,
 )
 
@@ -63,3 +66,21 @@ def test_what_is_known_of_trust_ages() -> None:
     for later in range(2 * n, 40 * n):
         compare(archive, later, 0.0, NOISE**2, later)
     assert archive.scale[INFORMATION] == DOUBTFUL
+
+
+@pytest.mark.parametrize("edge", [-0.5, 0.2, 0.3, 0.5, 1.5])
+def test_the_chance_of_a_draw_is_as_stated(edge: float) -> None:
+    archive = new_archive(new_ridge(2, 1.0))
+    archive.scale[TRUST], archive.scale[INFORMATION] = 0.3, 25.0
+    rng, above, draws = np.random.default_rng(1), 0, 20_000
+    for luck in rng.random((draws, 4)):
+        draw_trust(archive, luck)
+        above += archive.scale[DRAWN] > edge
+    chance = chance_above((edge - 0.3) * 5.0)
+    assert above / draws == pytest.approx(chance, abs=4 * (chance * (1 - chance) / draws) ** 0.5)
+
+
+def test_a_policy_that_is_distrusted_is_still_tried_and_an_archive_is_not() -> None:
+    """Trying the policy costs little, since it knows most of what the archive does; an archive may be long out of date."""
+    assert chance_above(6.0) > 1e-3
+    assert 1.0 - chance_above(-6.0) < 1e-8

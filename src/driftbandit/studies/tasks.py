@@ -14,7 +14,7 @@ from driftbandit.studies.kinds import player_class, source_of
 from driftbandit.studies.settings import SettingsError, check_policy_table, label, make_policy, make_world, variants
 
 BLOCK = 4096
-RESULTS = 5  # raised with every change that moves a number, so that old cells are not mistaken for new ones
+RESULTS = 6  # raised with every change that moves a number, so that old cells are not mistaken for new ones
 
 
 class Variant(NamedTuple):

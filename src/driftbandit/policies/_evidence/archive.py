@@ -94,11 +94,26 @@ def certainty(archive: Archive) -> float:
 
 @kernel
 def draw_trust(archive: Archive, luck: Floats) -> float:
-    """This round's w, from N(ŵ, 1/information): Thompson sampling between the policy and the archive."""
+    """This round's w, about ŵ: Thompson sampling between the policy and the archive.
+
+    Below ŵ it is normal, with variance 1/information; above, Student's t with 4 degrees of freedom, so that the policy is still
+    tried now and then when trust seems settled: an archive that was right for long may be out of date.
+    """
     first, second = key_of(luck[2]), key_of(luck[3])
     normal = math.sqrt(-2.0 * math.log(uniform(first, second, 0))) * math.cos(2.0 * math.pi * uniform(first, second, 1))
+    if normal > 0.0:
+        normal /= math.sqrt(-0.5 * math.log(uniform(first, second, 2) * uniform(first, second, 3)))
     archive.scale[DRAWN] = archive.scale[TRUST] + normal / certainty(archive)
     return float(archive.scale[DRAWN])
+
+
+@kernel
+def chance_above(z: float) -> float:
+    """The chance that this round's w is more than z standard deviations above ŵ."""
+    if z < 0.0:
+        return 0.5 * math.erfc(z * math.sqrt(0.5))
+    y = z / math.sqrt(1.0 + 0.25 * z * z)
+    return 0.5 - 0.375 * y * (1.0 - y * y / 12.0)
 
 
 @shared.of(Ridge)
@@ -133,7 +148,7 @@ def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estima
     mine, other = estimates.mine - estimates.mine_of_other, estimates.its - estimates.its_of_other
     scale, kept = archive.scale, archive.outstanding[t % OUTSTANDING]
     edge = loss / (gain + loss)
-    chance = 0.5 * math.erfc((edge - scale[TRUST]) * certainty(archive) * math.sqrt(0.5))
+    chance = chance_above((edge - scale[TRUST]) * certainty(archive))
     follows = scale[DRAWN] > edge
     centred = (1.0 if follows else 0.0) - chance
     kept[CLAIM], kept[OTHER] = centred * (mine - other), centred * other

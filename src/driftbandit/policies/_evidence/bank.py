@@ -36,6 +36,7 @@ from driftbandit.policies._evidence.verbs import (
     foresee,
     lean_to,
     length2,
+    located,
     play,
     remember_constant,
     size,
@@ -45,7 +46,7 @@ from driftbandit.policies._evidence.verbs import (
 )
 
 LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
-NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST = range(11)  # rows of the scale
+NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST, LOUDER = range(12)  # of the scale
 PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI per reward that rare steps will do
 LAPSE = 8.0  # along an axis λI falls to e⁻⁸ at worst before it is restored: if less were left, digits would cancel
 SETTLE = 8  # rewards per feature after which the scales are trusted
@@ -71,6 +72,7 @@ class Bank(NamedTuple):
     squares: Floats  # (ring, K): of the last residuals, each over its variance, …
     logs: Floats  # (ring, K): … whose logarithm this is
     taken: Floats  # (ring,): the one of these squares from which the noise was learnt
+    sources: Floats  # (2, d): where noise comes from, see sources.py
     decided: Ints  # (ring,): the rounds of these rewards …
     newest: Ints  # (ring,): … and the latest round heard of by then
     arms: Floats  # (ring, D)
@@ -78,7 +80,8 @@ class Bank(NamedTuple):
     x: Floats  # (D,): scratch, an arm with its intercept
     scale: Floats  # noise variance; mean fourth power of residuals; how many rewards they average; the noise variance at
     # present; signal variance per feature; an arm's length²; how many rewards these average; λ; the feature of the intercept;
-    # the first reward if there is one, which is then subtracted from all; the first reward
+    # the first reward if there is one, which is then subtracted from all; the first reward; how many times the noise
+    # variance that of arms with noise is
     clock: Ints  # rewards learnt; main estimator; restarts; when the last one was; the latest round heard of; the first round
     # whose reward counts after the last restart; whether rewards have varied; the longest memory that nothing refutes, from
     # which the scales are learnt
@@ -90,7 +93,7 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
     count, ring = len(memories) + 1, max(128, SETTLE * dim)
     turns = np.array([*(max(1, memory // PACE) for memory in memories), 1])
     memory = np.array([*memories, ENDLESS])
-    scale = np.zeros(11)
+    scale = np.zeros(12)
     scale[NOISE2] = 0.0 if noise is None else noise * noise
     return Bank(
         features=features,
@@ -110,6 +113,7 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
         squares=np.zeros((ring, count)),
         logs=np.zeros((ring, count)),
         taken=np.zeros(ring),
+        sources=np.zeros((2, features)),
         decided=np.zeros(ring, np.int64),
         newest=np.zeros(ring, np.int64),
         arms=np.zeros((ring, dim)),
@@ -247,11 +251,16 @@ def _length2(bank: Bank, x: Floats) -> float:
 
 
 @trace.of(Bank)
-def _trace(bank: Bank, k: int, which: int, count: int) -> float:
+def _trace(bank: Bank, k: int) -> float:
     total = 0.0
-    for i in range(count):
-        total += bank.matrix[k, which, i, i]
+    for i in range(len(bank.x)):
+        total += bank.matrix[k, V, i, i]
     return total
+
+
+@located.of(Bank)
+def _located(bank: Bank, x: Floats) -> tuple[int, int, int]:
+    return 0, bank.features, 0
 
 
 @unseen.of(Bank)

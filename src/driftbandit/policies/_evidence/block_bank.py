@@ -37,6 +37,7 @@ from driftbandit.policies._evidence.verbs import (
     foresee,
     lean_to,
     length2,
+    located,
     size,
     summary,
     trace,
@@ -86,6 +87,7 @@ def new_block_bank(blocks: int, width: int, shared: int, memories: Sequence[int]
         "squares": (ring, estimators - 1),
         "logs": (ring, estimators - 1),
         "taken": (ring,),
+        "sources": (2, dim),
         "arms": (ring, 1 + shared + width),
         "rewards": (ring,),
         "x": (1 + shared + width,),
@@ -237,9 +239,15 @@ def _length2(bank: Any, x: Floats) -> float:
     return total
 
 
+@located.of(BlockBank)
+def _located(bank: Any, x: Floats) -> tuple[int, int, int]:
+    shared = len(bank.rest)
+    return 1, shared, int(x[0]) * (len(x) - 1 - shared)
+
+
 @trace.of(BlockBank)
-def _trace(bank: Any, k: int, which: int, count: int) -> float:
-    return trace_of_blocks(bank, k, which)
+def _trace(bank: Any, k: int) -> float:
+    return trace_of_blocks(bank, k)
 
 
 @unseen.of(BlockBank)

@@ -60,9 +60,7 @@ def summary_of_blocks(bank: Any, k: int) -> tuple[float, float]:
 
 
 @kernel
-def trace_of_blocks(bank: Any, k: int, which: int) -> float:
-    if which == METRIC:
-        return summary_of_blocks(bank, k)[1]
+def trace_of_blocks(bank: Any, k: int) -> float:
     total = 0.0
     for i in range(len(bank.rest)):
         total += bank.known[k, i]

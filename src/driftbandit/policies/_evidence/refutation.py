@@ -34,11 +34,12 @@ from driftbandit.policies._evidence.bank import (
 )
 from driftbandit.policies._evidence.leaning import weigh_gaps
 from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_penalty, level, start, take_back
+from driftbandit.policies._evidence.sources import compare_sources
 from driftbandit.policies._evidence.verbs import duplicate, foresee, size
 
 ON_TRIAL = 6.0  # evidence left against an estimator rebuilt as a copy: more than ``doubt``, so it has to earn its place again
 EXCESS = 1.0  # nats by which a change of θ has to explain the rewards better than louder noise, …
-LOCATED = 1.0  # … and those that it costs to say when it was
+LOCATED = 2.0  # … and those that it costs to say when it was
 STARTS = 16  # moments that are tried for it, before those near the best of them …
 LOCATABLE = 128  # … among so many rewards: in more, a few from before the change do little harm, and each moment takes long
 LIGHT, HEAVY = 6.0, 12.0  # kurtosis up to which evidence is Gaussian, and from which on it is a bet
@@ -71,6 +72,7 @@ def observe(bank: Bank, s: int, now: int, arm: Floats, reward: float, told: bool
     if not told:
         learn_noise(bank, bank.taken[n % ring])
     learn_penalty(bank)
+    compare_sources(bank)
     if n + 1 == SETTLE * size(bank):
         begin_again(bank)
 
@@ -101,6 +103,7 @@ def start_over(bank: Bank, told: bool) -> None:
     bank.evidence[:] = 0.0
     bank.onset[:] = 0
     bank.gaps[:] = 0.0
+    bank.sources[:] = 0.0
 
 
 @kernel

@@ -24,6 +24,7 @@ from driftbandit.policies._evidence.bank import (
     WEIGHT,
     Bank,
 )
+from driftbandit.policies._evidence.sources import listen, noise_of_arm, unhear
 from driftbandit.policies._evidence.verbs import empty, length2, size, summary
 
 STEADY = 1000.0  # rewards over which the scales are averaged, once there are as many; for the noise …
@@ -65,7 +66,7 @@ def kurtosis(bank: Bank) -> float:
 def level(bank: Bank, squares: Floats) -> float:
     """The noise variance by which evidence is weighed: the one learnt and its uncertainty, or the present one if louder.
 
-    Neither louder rewards nor noise not yet known must be taken for a change of θ.
+    Neither louder rewards nor an arm louder than others nor noise not yet known must be taken for a change of θ.
     """
     scale, k = bank.scale, 0
     while bank.memory[k] < BRIEF:
@@ -75,13 +76,14 @@ def level(bank: Bank, squares: Floats) -> float:
     most = CLIP * max(scale[LOUD], scale[NOISE2])
     scale[LOUD] += (min(squares[k], most) - scale[LOUD]) / BRIEF
     error = math.sqrt(max(kurtosis(bank) - 1.0, 0.0) / (scale[COUNTED] + 1.0))
-    return float(max(scale[LOUD], scale[NOISE2] * (1.0 + CERTAIN * error)))
+    return float(max(scale[LOUD], max(scale[NOISE2], noise_of_arm(bank)) * (1.0 + CERTAIN * error)))
 
 
 @kernel
 def learn_noise(bank: Bank, square: float) -> None:
     """Learn from a squared residual of the longest memory that nothing refutes, over its variance in units of the noise's."""
     scale, n = bank.scale, bank.clock[LEARNT]
+    listen(bank, square)
     if square > SILENT * scale[NOISE2]:  # the first that is not 0, after n − 1 that were
         scale[COUNTED] = n - 1.0
         scale[NOISE2], scale[FOURTH] = square / n, square * square / n
@@ -102,6 +104,7 @@ def take_back(bank: Bank, first: int, j: int) -> None:
         two += counted - square
         four += counted * counted - square * square
         bank.taken[i] = square
+        unhear(bank, bank.arms[i], counted - square)
     count = scale[COUNTED] + 1.0
     scale[NOISE2] = max(scale[NOISE2] - two / count, 0.25 * scale[NOISE2])
     scale[FOURTH] = max(scale[FOURTH] - four / count, scale[NOISE2] * scale[NOISE2])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from driftbandit.core.choice import novelty, pick, reconsider, reconsider_many, width
 from driftbandit.core.compile import kernel
 from driftbandit.core.pruning import choose, settle
-from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge, V
+from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge
 from driftbandit.core.types import Floats
 from driftbandit.core.verbs import clear, forecast_arm, score_arms, trace_of_v
 from driftbandit.policies._base.verbs import begin, disown, learn
@@ -15,6 +15,7 @@ from driftbandit.policies._evidence.archive import PROBING, TRUST, Archive, Esti
 from driftbandit.policies._evidence.bank import (
     BIRTH,
     LEARNT,
+    LOUDER,
     MAIN,
     NOISE2,
     PENALTY,
@@ -95,15 +96,20 @@ def theoretical(bank: Bank, known: float) -> float:
 
 
 @kernel
+def noise_where_any(bank: Bank) -> float:
+    return math.sqrt(bank.scale[NOISE2] * bank.scale[LOUDER])
+
+
+@kernel
 def radius_of(bank: Bank, rule: Rule, k: int) -> float:
     """The radius that goes with estimator k."""
-    return radius(bank, rule, trace(bank, k, V, size(bank)) if rule.width < 0.0 else 0.0)
+    return radius(bank, rule, trace(bank, k) if rule.width < 0.0 else 0.0)
 
 
 @kernel
 def radius(bank: Bank, rule: Rule, known: float) -> float:
-    """What an arm's length in an estimator's metric is multiplied by: R̂κ."""
-    return math.sqrt(bank.scale[NOISE2]) * (theoretical(bank, known) if rule.width < 0.0 else rule.width)
+    """What an arm's length in an estimator's metric is multiplied by: R̂κ, with the noise R̂ of arms that have any."""
+    return noise_where_any(bank) * (theoretical(bank, known) if rule.width < 0.0 else rule.width)
 
 
 @kernel
@@ -126,7 +132,7 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
         return 0.0  # nothing is known, so all arms tie
     d = bank.features
     bank.clock[SOUND] = longest_unrefuted(bank, rule.doubt)
-    main = bank.clock[MAIN] = to_play(bank, rule)
+    main = bank.clock[MAIN] = len(bank.keep) - 1 if rule.endless else bank.clock[SOUND]
     since = bank.clock[LEARNT] - bank.clock[SINCE]
     played = probed(bank, main, rule.probe * math.sqrt(d / (since + d)), luck)
     if not never_forgot(bank):
@@ -135,7 +141,7 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
             played = main  # restarts that do not pay are no reason to look for more
     state.archive.scale[PROBING] = played != main
     play(ridge, bank, main, lean(bank, main), played)
-    return radius_of(bank, rule, main) if played == main else WIDE * math.sqrt(bank.scale[NOISE2])
+    return radius_of(bank, rule, main) if played == main else WIDE * noise_where_any(bank)
 
 
 @novelty.of(EvidenceState)

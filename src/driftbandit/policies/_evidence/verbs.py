@@ -36,8 +36,14 @@ def length2(bank: Any, x: Floats) -> float:
 
 
 @Verb
-def trace(bank: Any, k: int, which: int, count: int) -> float:
-    """The trace of V or METRIC, over this many features: all, or all but the intercept."""
+def located(bank: Any, x: Floats) -> tuple[int, int, int]:
+    """Where an arm's features are in x, how many come before those of its block, and by how many these are further on."""
+    raise NotImplementedError
+
+
+@Verb
+def trace(bank: Any, k: int) -> float:
+    """The trace of V."""
     raise NotImplementedError
 
 
