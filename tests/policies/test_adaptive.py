@@ -28,9 +28,10 @@ from driftbandit import (
 )
 from driftbandit.core.random import Chance
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import LEARNT, NOISE2, PENALTY, Bank, fit, new_bank
+from driftbandit.policies._evidence.bank import LEARNT, NOISE2, PENALTY, Bank, new_bank
 from driftbandit.policies._evidence.history import MOST_NOTES
 from driftbandit.policies._evidence.policy import EvidencePolicy
+from driftbandit.policies._evidence.refit import fit
 from driftbandit.policies._evidence.refutation import change_since, first_round
 from driftbandit.policies._evidence.scales import learn_penalty
 from driftbandit.policies._evidence.verbs import unseen

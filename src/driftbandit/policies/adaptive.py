@@ -16,9 +16,9 @@ class AdaptiveUCB(EvidencePolicy):
     A bank of estimators, with memories of 4, 16, 64, … rewards (in blocks 10, 40, 160, …) and one that is unlimited, learns
     from every reward. The longest memory that no shorter one contradicts is played, leaning towards the next shorter one where
     that predicts better; one that is refuted is rebuilt from what came since. An archive that never forgets is asked too, and
-    decides where forgetting does not pay. Rewards may follow any law (clicks at 1 %, heavy tails, counts) and arrive late: they
-    count in the order of arrival, except those decided before a restart, which are dropped, and those whose delay gives them
-    away, which wait until those decided with them have arrived.
+    decides where forgetting does not pay. Rewards may follow any law (clicks at 1 %, heavy tails, counts), be noisier for some
+    arms than for others, and arrive late: they count in the order of arrival, except those decided before a restart, which are
+    dropped, and those whose delay gives them away, which wait until those decided with them have arrived.
 
     >>> from driftbandit import AdaptiveUCB
     >>> policy = AdaptiveUCB(2)

@@ -29,10 +29,9 @@ from driftbandit.policies._evidence.bank import (
     VARIED,
     WEIGHT,
     Bank,
-    fit,
-    record,
 )
 from driftbandit.policies._evidence.leaning import weigh_gaps
+from driftbandit.policies._evidence.refit import fit, record
 from driftbandit.policies._evidence.scales import kurtosis, learn_noise, learn_penalty, level, start, take_back
 from driftbandit.policies._evidence.sources import compare_sources
 from driftbandit.policies._evidence.verbs import duplicate, foresee, size
