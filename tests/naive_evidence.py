@@ -378,15 +378,16 @@ class NaiveEvidence(Naive):
 
     def scales(self, square: float, x: Floats) -> None:
         if not self.p.noise_known:
-            left, shares = 1 - 1 / (self.counted + 1), x[: self.d] ** 2
-            self.heard, self.loudness = left * self.heard + shares, left * self.loudness + shares * square
+            left, shares = 1.0, x[: self.d] ** 2
             if square > 1e12 * self.noise2:
                 self.counted, self.noise2, self.fourth = self.learnt - 1.0, square / self.learnt, square**2 / self.learnt
             else:
                 kurtosis = self.fourth / max(self.noise2**2, 1e-300)
-                self.counted = min(self.counted + 1, max(1000, min(30 * kurtosis, 1e6)))
+                before, self.counted = self.counted, min(self.counted + 1, max(1000, min(30 * kurtosis, 1e6)))
+                left = self.counted / (before + 1)
                 self.fourth += (square**2 - self.fourth) / (self.counted + 1)
                 self.noise2 = max(self.noise2 + (square - self.noise2) / (self.counted + 1), 1e-200)
+            self.heard, self.loudness = left * self.heard + shares, left * self.loudness + shares * square
         theta, metric, d = self.members[self.sound].theta[: self.d], self.members[self.sound].metric, self.d
         self.weight_ = min(self.weight_ + 1, 1000)
         told = float(d - self.penalty * np.trace(metric[:d, :d]))

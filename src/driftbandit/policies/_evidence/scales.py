@@ -82,15 +82,17 @@ def level(bank: Bank, squares: Floats) -> float:
 @kernel
 def learn_noise(bank: Bank, square: float) -> None:
     """Learn from a squared residual of the longest memory that nothing refutes, over its variance in units of the noise's."""
-    scale, n = bank.scale, bank.clock[LEARNT]
-    listen(bank, square)
+    scale, n, left = bank.scale, bank.clock[LEARNT], 1.0
     if square > SILENT * scale[NOISE2]:  # the first that is not 0, after n − 1 that were
         scale[COUNTED] = n - 1.0
         scale[NOISE2], scale[FOURTH] = square / n, square * square / n
-        return
-    scale[COUNTED] = min(scale[COUNTED] + 1.0, max(STEADY, min(RARE * kurtosis(bank), MOST_COUNTED)))
-    scale[FOURTH] += (square * square - scale[FOURTH]) / (scale[COUNTED] + 1.0)
-    scale[NOISE2] = max(scale[NOISE2] + (square - scale[NOISE2]) / (scale[COUNTED] + 1.0), LEAST_NOISE2)
+    else:
+        count = scale[COUNTED] + 1.0
+        scale[COUNTED] = min(count, max(STEADY, min(RARE * kurtosis(bank), MOST_COUNTED)))
+        scale[FOURTH] += (square * square - scale[FOURTH]) / (scale[COUNTED] + 1.0)
+        scale[NOISE2] = max(scale[NOISE2] + (square - scale[NOISE2]) / (scale[COUNTED] + 1.0), LEAST_NOISE2)
+        left = scale[COUNTED] / count
+    listen(bank, square, left)
 
 
 @kernel

@@ -6,7 +6,7 @@ their squares. A source of which little has been heard is taken to have the nois
 
 from driftbandit.core.compile import kernel
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import COUNTED, LEARNT, LENGTH2, LOUDER, NOISE2, Bank
+from driftbandit.policies._evidence.bank import LEARNT, LENGTH2, LOUDER, NOISE2, Bank
 from driftbandit.policies._evidence.verbs import length2, located
 
 HEARD, LOUDNESS = range(2)  # rows of the sources: how much of the arms was theirs, and the squared residuals of that part
@@ -27,9 +27,9 @@ def count_of(bank: Bank, x: Floats, first: int) -> int:
 
 
 @kernel
-def listen(bank: Bank, square: float) -> None:
-    """Learn from a squared residual where noise comes from, over as many rewards as the noise itself."""
-    x, sources, left = bank.x, bank.sources, 1.0 - 1.0 / (bank.scale[COUNTED] + 1.0)
+def listen(bank: Bank, square: float, left: float) -> None:
+    """Learn from a squared residual where noise comes from; this share is left of what was heard before."""
+    x, sources = bank.x, bank.sources
     for i in range(sources.shape[1]):
         sources[HEARD, i] *= left
         sources[LOUDNESS, i] *= left
