@@ -18,7 +18,7 @@ class Member:
     """One estimator; ``precision`` is the prior's, along each axis."""
 
     def __init__(self, precision: Floats, mean: Floats) -> None:
-        self.V, self.b = np.diag(precision), precision * mean
+        self.V, self.b, self.penalty = np.diag(precision), precision * mean, precision[0]
 
     @property
     def metric(self) -> Floats:
@@ -30,16 +30,24 @@ class Member:
 
     def copy(self) -> "Member":
         twin = Member(np.ones(len(self.b)), np.zeros(len(self.b)))
-        twin.V, twin.b = self.V.copy(), self.b.copy()
+        twin.V, twin.b, twin.penalty = self.V.copy(), self.b.copy(), self.penalty
         return twin
 
-    def step(self, n: int, memory: float, features: int, penalty: float, x: Floats, r: float) -> tuple[float, float]:
-        turns = max(1, int(memory) // 64) if memory < math.inf else 0
-        if turns and n % turns == 0:
+    def step(
+        self, n: int, memory: float, features: int, penalty: float, x: Floats, r: float, known: float = 0.0
+    ) -> tuple[float, float]:
+        turns, keep = max(1, int(memory) // 64) if memory < math.inf else 1, 1.0
+        if memory < math.inf and n % turns == 0:
             keep, theta = (1 - 1 / memory) ** turns, self.theta
             fade = np.where(np.arange(len(x)) < features, math.sqrt(keep), 1.0)
             self.V = fade[:, None] * self.V * fade
             self.b = self.V @ theta
+        risen = min(penalty, known)  # λ as learnt, up to what rewards tell along an axis
+        if risen > 1.25 * self.penalty:
+            self.V[range(features), range(features)] += risen - keep * self.penalty
+            self.penalty = risen
+        elif keep < 1:
+            self.penalty = keep * self.penalty + (1 - keep) * penalty
             axes = math.ceil(features * (1 - keep) / 8)
             for i in range(axes):
                 axis = (n // turns * axes + i) % features
@@ -60,7 +68,7 @@ class NaiveArchive:
 
     def remember(self, x: Floats, r: float) -> None:
         if self.count:
-            self.member.step(0, math.inf, len(x), 0.0, x - self.x, r - self.r)
+            self.member.step(0, math.inf, 0, 0.0, x - self.x, r - self.r)
         self.count = min(self.count + 1, 16)
         self.x, self.r = self.x + (x - self.x) / self.count, self.r + (r - self.r) / self.count
 
@@ -316,7 +324,8 @@ class NaiveEvidence(Naive):
         return float(weight * gaussian + (1 - weight) * bet)
 
     def step(self, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-        return self.members[k].step(n, self.memories[k], self.d, self.penalty, x, r)
+        known = min(n - self.since, self.memories[k]) * self.length2 / self.d
+        return self.members[k].step(n, self.memories[k], self.d, self.penalty, x, r, known)
 
     def refit(self, k: int, first: int, start: int) -> tuple[Member, float]:
         """Begun again with reward ``start``; how plausible that makes the rewards since ``first``, k as it was before."""

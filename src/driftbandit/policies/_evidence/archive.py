@@ -79,7 +79,7 @@ def remember_difference(archive: Archive, x: Floats, r: float) -> None:
     if scale[AVERAGED] > 0.0:
         for i in range(d):
             archive.x[i] = x[i] - average[i]
-        predict_and_learn(archive.ridge, 1.0, 1, d, 0, archive.x, r - average[d])
+        predict_and_learn(archive.ridge, archive.x, r - average[d])
     scale[AVERAGED] = min(scale[AVERAGED] + 1.0, RECENT)
     for i in range(d):
         average[i] += (x[i] - average[i]) / scale[AVERAGED]

@@ -49,6 +49,7 @@ LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows o
 NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST, LOUDER = range(12)  # of the scale
 PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI per reward that rare steps will do
 LAPSE = 8.0  # along an axis λI falls to e⁻⁸ at worst before it is restored: if less were left, digits would cancel
+RISEN = 1.25  # λ as learnt over the λ in V: from there on V follows
 SETTLE = 8  # rewards per feature after which the scales are trusted
 ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
 MOST_RESTARTS = 256  # whose rounds are remembered
@@ -62,6 +63,7 @@ class Bank(NamedTuple):
     matrix: Floats  # (K + 1, 2, D, D): as in Ridge; the last is scratch
     vector: Floats  # (K + 1, 3, D)
     tally: Ints  # (K + 1, 2)
+    built: Floats  # (K + 1,): the λ that is in V
     columns: Floats  # (D, 0) and …
     score: Floats  # … (3, 0): the bank keeps no arms' scores
     evidence: Floats  # (K, K): [k, j] against k by j, which has the shorter memory
@@ -103,6 +105,7 @@ def new_bank(features: int, intercept: bool, memories: Sequence[int], noise: flo
         matrix=np.zeros((count + 1, 2, dim, dim)),
         vector=np.zeros((count + 1, 3, dim)),
         tally=np.zeros((count + 1, 2), np.int64),
+        built=np.zeros(count + 1),
         columns=np.zeros((dim, 0)),
         score=np.zeros((3, 0)),
         evidence=np.zeros((count, count)),
@@ -136,6 +139,7 @@ def empty_whole(bank: Bank, k: int) -> None:
     bank.matrix[k][:] = 0.0
     bank.vector[k][:] = 0.0
     bank.tally[k][:] = 0
+    bank.built[k] = bank.scale[PENALTY]
     for i in range(len(bank.x)):
         bank.matrix[k, V, i, i] = bank.scale[PENALTY]
         bank.matrix[k, METRIC, i, i] = 1.0 / bank.scale[PENALTY]
@@ -145,6 +149,7 @@ def empty_whole(bank: Bank, k: int) -> None:
 def duplicate_whole(bank: Bank, source: int, target: int) -> None:
     copy_ridge(bank.matrix[source], bank.vector[source], bank.matrix[target], bank.vector[target])
     bank.tally[target, STEPS] = bank.tally[source, STEPS]
+    bank.built[target] = bank.built[source]
 
 
 @kernel
@@ -158,13 +163,32 @@ def copy_ridge(matrix: Floats, vector: Floats, to_matrix: Floats, to_vector: Flo
 
 
 @kernel
-def predict_and_learn(ridge: Ridge, keep: float, turns: int, features: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-    """Forget a little, predict the n-th reward, learn it. Returns the residual and its variance in units of the noise's."""
-    if keep < 1.0 and n % turns == 0:
-        axes = math.ceil(features * (1.0 - keep) / LAPSE)
-        weight = features * (1.0 - keep) * ridge.penalty / axes
-        for i in range(axes):
-            fade(ridge, keep if i == 0 else 1.0, features, (n // turns * axes + i) % features, weight)
+def upkeep(built: Floats, place: int, penalty: float, most: float, keep: float, features: int) -> tuple[int, float]:
+    """Along how many axes λI is restored in V, and by how much, once so much of V is left.
+
+    Forgetting takes some of λI, which is restored along axes in turn. And if λ as learnt has risen, V follows along all axes,
+    up to ``most``: with clicks, thousands of rewards tell more of the size of θ than the few that an estimator began with.
+    """
+    before, lost, risen = built[place], 1.0 - keep, min(penalty, most)
+    if risen > RISEN * before:
+        built[place] = risen
+        return features, risen - keep * before
+    if lost == 0.0:
+        return 0, 0.0
+    built[place] = keep * before + lost * penalty
+    axes = math.ceil(features * lost / LAPSE)
+    return axes, features * lost * penalty / axes
+
+
+@kernel
+def known_along_an_axis(rewards: int, memory: float, length2: float, features: int) -> float:
+    """What so many rewards add to V on average. A greater λ would hide θ̂, and λ is learnt from the size of θ̂."""
+    return min(float(rewards), memory) * length2 / features
+
+
+@kernel
+def predict_and_learn(ridge: Ridge, x: Floats, r: float) -> tuple[float, float]:
+    """Predict a reward, learn it. Returns the residual and its variance in units of the noise's."""
     mean, square = forecast(ridge, x)
     square = max(square, 0.0)
     if correct(ridge, x, r, 1.0, mean, square) > CANCELS or ridge.tally[STEPS] >= MOST_STEPS:
@@ -188,7 +212,13 @@ def _size(bank: Bank) -> int:
 
 @foresee.of(Bank)
 def _foresee(bank: Bank, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-    return predict_and_learn(member(bank, place), bank.keep[k], bank.turns[k], bank.features, n, x, r)
+    ridge, turn, features = member(bank, place), n // bank.turns[k], bank.features
+    keep = bank.keep[k] if n == turn * bank.turns[k] else 1.0
+    most = known_along_an_axis(n - bank.clock[SINCE], bank.memory[k], bank.scale[LENGTH2], features)
+    axes, weight = upkeep(bank.built, place, ridge.penalty, most, keep, features)
+    for i in range(axes):
+        fade(ridge, keep if i == 0 else 1.0, features, (turn * axes + i) % features, weight)
+    return predict_and_learn(ridge, x, r)
 
 
 @empty.of(Bank)

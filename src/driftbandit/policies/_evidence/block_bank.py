@@ -6,7 +6,6 @@ more than the block whose turn it is to have restored what λI loses.
 Dimensions: K estimators, B blocks of w features, s shared ones.
 """
 
-import math
 from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +21,17 @@ from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import aligned
 from driftbandit.core.ridge import METRIC, STEPS, B, Ridge, V
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import LAPSE, PENALTY, SETTLE, Bank, copy_ridge, new_bank
+from driftbandit.policies._evidence.bank import (
+    LENGTH2,
+    PENALTY,
+    SETTLE,
+    SINCE,
+    Bank,
+    copy_ridge,
+    known_along_an_axis,
+    new_bank,
+    upkeep,
+)
 from driftbandit.policies._evidence.block_summary import (
     describe_blocks,
     lean_to_blocks,
@@ -129,24 +138,23 @@ def estimator(bank: Any, k: int) -> Blocks:
 
 @kernel
 def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-    """Like ``predict_and_learn``: forgetting restores λI along axes in turn, as if an arm along each had earned 0.
+    """Forget, predict, learn: λI is restored along axes as if an arm along each had earned 0.
 
     One call in a loop for these arms and the one played, since its code takes long to compile.
     """
-    blocks, left, axes, weight = estimator(bank, place), bank.left, 0, 0.0
-    if bank.keep[k] < 1.0 and n % bank.turns[k] == 0:
-        features, lost = bank.features, 1.0 - bank.keep[k]
-        left[place] *= bank.keep[k]
-        if left[place] < FAINT:
-            scale_anew(blocks, left[place])
-            left[place] = 1.0
-        axes = math.ceil(features * lost / LAPSE)
-        weight = features * lost * bank.scale[PENALTY] / axes
+    blocks, left, turn, features = estimator(bank, place), bank.left, n // bank.turns[k], bank.features
+    keep = bank.keep[k] if n == turn * bank.turns[k] else 1.0
+    most = known_along_an_axis(n - bank.clock[SINCE], bank.memory[k], bank.scale[LENGTH2], features)
+    axes, weight = upkeep(bank.built, place, blocks.penalty, most, keep, features)
+    left[place] *= keep
+    if left[place] < FAINT:
+        scale_anew(blocks, left[place])
+        left[place] = 1.0
     mean = square = 0.0
-    row, reward, first = bank.unit, 0.0, n // bank.turns[k] * axes
+    row, reward = bank.unit, 0.0
     for i in range(axes + 1):
         if i < axes:
-            point(row, (first + i) % bank.features, len(bank.rest))
+            point(row, (turn * axes + i) % features, len(bank.rest))
         else:
             row, reward, weight = x, r, 1.0
         mean, square = learn_row(blocks, row, reward, weight / left[place], i == axes)
@@ -184,11 +192,12 @@ def scale_anew(blocks: Blocks, left: float) -> None:
 def empty_blocks(bank: Any, k: int) -> None:
     clear_blocks(estimator(bank, k))
     bank.left[k], bank.summed[k] = 1.0, 0
+    bank.built[k] = bank.scale[PENALTY]
 
 
 @kernel
 def duplicate_blocks(bank: Any, source: int, target: int) -> None:
-    bank.left[target] = bank.left[source]
+    bank.left[target], bank.built[target] = bank.left[source], bank.built[source]
     for i in range(len(bank.rest)):
         bank.known[target, i] = bank.known[source, i]
     for block in range(bank.matrix.shape[1]):

@@ -18,9 +18,11 @@ from driftbandit.policies._evidence.lateness import Lateness
 from driftbandit.policies._evidence.leaning import EXPLAINED, SQUARED
 from driftbandit.policies._evidence.scales import LEAST_PENALTY, MOST_COUNTED, MOST_PENALTY
 from driftbandit.policies._evidence.scales import STEADY as MOST_WEIGHT
+from driftbandit.policies._evidence.sources import HEARD, LOUDNESS
 from driftbandit.policies._evidence.verbs import size
 
 MOST_SQUARE, MOST_FOURTH = 1e205, 1e305  # of rewards up to 1e50, or of the θ that they give with the shortest arms
+MOST_LOUD = 1e140  # in units of the noise and an arm's length², so that its square is a number
 LEAST = 1e-300  # for divisors
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # a noise that is given falls with every restart
 
@@ -45,15 +47,18 @@ def check_bank(bank: Bank, rounds: int, blocks: int, longest: float, refuted: fl
     check_range("the onsets of evidence", bank.onset, 0, learnt)
     check_range("the gaps between forecasts", bank.gaps[:, SQUARED], 0.0, MOST_FOURTH)
     check_range("what gaps between forecasts explain", bank.gaps[:, EXPLAINED], -MOST_FOURTH, MOST_FOURTH)
+    check_range("λ in V", bank.built[:-1], LEAST if learnt else 0.0, MOST_SQUARE)
     check_range("the squares of residuals", bank.squares, 0.0, MOST_SQUARE)
     check_range("the squares that the noise is learnt from", bank.taken, 0.0, MOST_SQUARE)
-    check_range("the squares by source of noise", bank.sources, 0.0, MOST_FOURTH)
+    check_range("what was heard of sources of noise", bank.sources[HEARD], 0.0, MOST_FOURTH)
     check_range("the logarithms of variances", bank.logs, 0.0, 1e3)
     check_range("the rounds of the last rewards", bank.decided, 0, rounds)
     check_range("the latest rounds at the last rewards", bank.newest, 0, rounds)
     check_rows("the last arms", bank.arms[:, : bank.features], blocks, longest)
     check_rewards("the last rewards", bank.rewards)
     check_scales(bank, rounds, longest)
+    loudest = MOST_LOUD * max(float(bank.scale[rows.NOISE2]), LEAST)
+    check_range("how loud sources of noise are", bank.sources[LOUDNESS], 0.0, loudest)
     constant = bank.arms[: min(learnt, len(bank.arms)), bank.features :]
     demand((constant == bank.scale[rows.CONSTANT]).all(), "the last arms have another constant than the bank")
     check_range("the counts of steps since a fresh solve", bank.tally[..., STEPS], 0, MOST_STEPS)
