@@ -38,8 +38,9 @@ def metric_of_endless(policy: EvidencePolicy) -> Floats:
     bank, k = policy.state.bank, len(policy.state.bank.keep) - 1
     if policy.blocks == 1:
         metric: Floats = bank.matrix[k, METRIC]
-        return metric
-    return whole_metric(bank.matrix[k, :, METRIC], bank.mixing[k], bank.shared_matrix[k, METRIC]) / bank.left[k]
+    else:
+        metric = whole_metric(bank.matrix[k, :, METRIC], bank.mixing[k], bank.shared_matrix[k, METRIC]) / bank.left[k]
+    return metric
 
 
 @pytest.mark.parametrize("blocks", [1, ACTIONS])
