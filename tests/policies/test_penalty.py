@@ -8,8 +8,9 @@ from driftbandit import AdaptiveUCB, DetectUCB
 from driftbandit.core.blocks import whole_metric
 from driftbandit.core.ridge import METRIC
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import LEARNT, PENALTY, RESTARTS, RISEN, SETTLE, upkeep
+from driftbandit.policies._evidence.bank import LEARNT, PENALTY, RESTARTS, SETTLE
 from driftbandit.policies._evidence.policy import EvidencePolicy
+from driftbandit.policies._evidence.upkeep import RISEN, upkeep
 
 ACTIONS, WIDTH = 5, 4
 BASE, SPREAD = 0.05, 0.01  # of clicks: their mean, and how much the weights of a context's columns differ

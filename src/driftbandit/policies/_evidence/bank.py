@@ -5,7 +5,6 @@ Every estimator has to predict a reward before it learns it; the latest residual
 Dimensions: K estimators, the last of which never forgets; D features, with the intercept if there is one.
 """
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,6 +28,7 @@ from driftbandit.core.ridge import (
     rescore,
 )
 from driftbandit.core.types import Floats, Ints
+from driftbandit.policies._evidence.upkeep import known_along_an_axis, upkeep
 from driftbandit.policies._evidence.verbs import (
     describe,
     duplicate,
@@ -48,8 +48,6 @@ from driftbandit.policies._evidence.verbs import (
 LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
 NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST, LOUDER = range(12)  # of the scale
 PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI per reward that rare steps will do
-LAPSE = 8.0  # along an axis λI falls to e⁻⁸ at worst before it is restored: if less were left, digits would cancel
-RISEN = 1.25  # λ as learnt over the λ in V: from there on V follows
 SETTLE = 8  # rewards per feature after which the scales are trusted
 ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
 MOST_RESTARTS = 256  # whose rounds are remembered
@@ -160,30 +158,6 @@ def copy_ridge(matrix: Floats, vector: Floats, to_matrix: Floats, to_vector: Flo
         for row in range(2):
             for j in range(vector.shape[1]):
                 to_matrix[row, i, j] = matrix[row, i, j]
-
-
-@kernel
-def upkeep(built: Floats, place: int, penalty: float, most: float, keep: float, features: int) -> tuple[int, float]:
-    """Along how many axes λI is restored in V, and by how much, once so much of V is left.
-
-    Forgetting takes some of λI, which is restored along axes in turn. And if λ as learnt has risen, V follows along all axes,
-    up to ``most``: with clicks, thousands of rewards tell more of the size of θ than the few that an estimator began with.
-    """
-    before, lost, risen = built[place], 1.0 - keep, min(penalty, most)
-    if risen > RISEN * before:
-        built[place] = risen
-        return features, risen - keep * before
-    if lost == 0.0:
-        return 0, 0.0
-    built[place] = keep * before + lost * penalty
-    axes = math.ceil(features * lost / LAPSE)
-    return axes, features * lost * penalty / axes
-
-
-@kernel
-def known_along_an_axis(rewards: int, memory: float, length2: float, features: int) -> float:
-    """What so many rewards add to V on average. A greater λ would hide θ̂, and λ is learnt from the size of θ̂."""
-    return min(float(rewards), memory) * length2 / features
 
 
 @kernel

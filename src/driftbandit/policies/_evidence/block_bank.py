@@ -21,17 +21,7 @@ from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import aligned
 from driftbandit.core.ridge import METRIC, STEPS, B, Ridge, V
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import (
-    LENGTH2,
-    PENALTY,
-    SETTLE,
-    SINCE,
-    Bank,
-    copy_ridge,
-    known_along_an_axis,
-    new_bank,
-    upkeep,
-)
+from driftbandit.policies._evidence.bank import LENGTH2, PENALTY, SETTLE, SINCE, Bank, copy_ridge, new_bank
 from driftbandit.policies._evidence.block_summary import (
     describe_blocks,
     lean_to_blocks,
@@ -39,6 +29,7 @@ from driftbandit.policies._evidence.block_summary import (
     trace_of_blocks,
     unseen_in_blocks,
 )
+from driftbandit.policies._evidence.upkeep import known_along_an_axis, upkeep
 from driftbandit.policies._evidence.verbs import (
     describe,
     duplicate,
