@@ -68,7 +68,8 @@ class EvidencePolicy(ShownEvidence, Policy):
     Parameters:
         dim: the number of features (d).
         intercept: also learn a constant that all rewards have in common. Needed if rewards have one (a base rate) that no
-            feature carries; it costs the exploration of one more feature.
+            feature carries. Among few fixed arms some runs stay with a poor one: there, a constant feature in every arm is
+            safer.
         width: how optimistic, in standard deviations (κ), for arms as well known as any; others are up to several times as
             wide. "theory" for the radius of eq. 9, the same for all.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
