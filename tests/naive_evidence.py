@@ -167,7 +167,8 @@ class NaiveEvidence(Naive):
         precision, mean = np.full(self.D, self.penalty), np.zeros(self.D)
         if remember and self.d < self.D:
             main = self.members[self.sound]
-            precision[-1] = max(1 / max(main.metric[-1, -1], 1e-12 / self.penalty), self.penalty)
+            known = max(1 / max(main.metric[-1, -1], 1e-12 / self.penalty), self.penalty)
+            precision[-1] = min(known, self.penalty + 16 * self.constant**2)
             mean[-1] = main.theta[-1]
         return Member(precision, mean)
 
@@ -198,9 +199,14 @@ class NaiveEvidence(Naive):
         return 0.0 if self.probing else min(self.learnt - self.since, self.memories[self.main]) / self.d
 
     def estimate(self) -> tuple[Floats, Floats, float]:
+        theta, metric, beta = self.belief()
+        return theta[: self.d], metric[: self.d, : self.d], beta
+
+    def belief(self) -> tuple[Floats, Floats, float]:
+        """The estimate, with the constant if there is one."""
         if not self.learnt:
-            self.asked, self.probing, self.main = 0, False, 0
-            return np.zeros(self.d), np.eye(self.d), 0.0
+            self.asked, self.probing, self.main, self.constant = 0, False, 0, 1.0
+            return np.zeros(self.D), np.eye(self.D), 0.0
         calm = [k for k in range(self.K) if k == 0 or self.evidence[:k, k].max() <= self.doubt]
         main = played = self.K - 1 if self.endless else calm[-1]
         chance = self.probe * math.sqrt(self.d / (self.learnt - self.since + self.d))
@@ -220,7 +226,7 @@ class NaiveEvidence(Naive):
                 played = main
         self.asked, self.probing, self.main = calm[-1], played != main, main
         beta = 3.5 * math.sqrt(self.noise_where_any()) if self.probing else self.radius()
-        return self.leant(main)[: self.d], self.members[played].metric[: self.d, : self.d], beta
+        return self.leant(main), self.members[played].metric, beta
 
     def leant(self, k: int) -> Floats:
         """θ̂ of estimator k, moved towards the next shorter memory as far as that would have explained past errors."""
@@ -229,13 +235,13 @@ class NaiveEvidence(Naive):
         return self.members[k].theta + share * (self.members[k - 1].theta - self.members[k].theta)
 
     def choose(self, rows: Floats) -> int:
-        estimate = self.estimate()
+        belief = self.belief()
         self.sound = self.asked
-        arm, mean, index = self.prefer(rows, *estimate, self.novelty())
+        arm, mean, index = self.prefer(np.array([self.whole(row) for row in rows]), *belief, self.novelty())
         if self.learnt <= 8 * self.D or not self.forgot or self.probing:
             return arm
-        theta, metric = self.archive.member.theta[: self.d], self.archive.member.metric[: self.d, : self.d]
-        other, its_mean, its_index = self.prefer(rows, theta, metric, self.radius())
+        archive = self.archive.member
+        other, its_mean, its_index = self.prefer(rows, archive.theta, archive.metric, self.radius())
         gain, loss = max(index[arm] - index[other], 0.0), max(its_index[other] - its_index[arm], 0.0)
         if other == arm or not gain + loss > 0:
             return arm
@@ -244,7 +250,7 @@ class NaiveEvidence(Naive):
         chance = float(stats.norm.sf(z) if z < 0 else stats.t.sf(z, 4))
         follows = self.drawn > edge
         difference = its_mean[arm] - its_mean[other]
-        mine, its = (self.archive.expects(self.whole(rows[i])) for i in (arm, other))
+        mine, its = (self.archive.expects(rows[i]) for i in (arm, other))
         bases = np.array([chance * mine + (1 - chance) * its, chance * mean[arm] + (1 - chance) * mean[other]])
         claim = mean[arm] - mean[other] - difference
         self.trust.outstanding[self.t] = (follows - chance) * claim, (follows - chance) * difference, bases
@@ -299,13 +305,13 @@ class NaiveEvidence(Naive):
                 self.restarts, self.since = self.restarts + 1, self.learnt
         self.scales(self.past[-1].counted, x)
         if self.learnt == 8 * self.D:
-            self.archive = NaiveArchive([(past.x, past.r) for past in self.past], self.penalty)
+            self.archive = NaiveArchive([(past.x[: self.d], past.r) for past in self.past], self.penalty)
         elif self.learnt > 8 * self.D:
             self.trust.age(self.learnt)
             if s in self.trust.outstanding:
                 claim, other, bases = self.trust.outstanding.pop(s)
                 self.trust.learn(claim, other, r - bases, self.noise2)
-            self.archive.remember(x, r)
+            self.archive.remember(arm, r)
 
     def level(self, squares: Floats, x: Floats) -> float:
         if self.learnt < 8 * self.D + 1:

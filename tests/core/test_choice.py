@@ -46,6 +46,17 @@ def test_no_search_beats_the_exact_choice(dim: int, seed: int, beta: float) -> N
         assert value(x, theta, metric, beta) >= found - 1e-7 * max(1.0, abs(found))
 
 
+def test_a_constant_beside_a_ball_is_taken_as_known() -> None:
+    """Then V of the features alone says what is known of them."""
+    rng = np.random.default_rng(0)
+    root, theta = rng.standard_normal((6, 4)), rng.standard_normal(4)
+    v, factor = np.eye(4) + root.T @ root, Ball().factor(3)
+    with_constant, without = np.empty((2, 3))
+    farthest(theta, np.linalg.inv(v), factor, 2.0, 0.5, LUCK, with_constant)
+    farthest(theta[:3].copy(), np.linalg.inv(v[:3, :3]), factor, 2.0, 0.5, LUCK, without)
+    np.testing.assert_allclose(with_constant, without, rtol=1e-9)
+
+
 @pytest.mark.parametrize("tilt", [0.0, 1e-300, 1e-17, 1e-9, 1e-3])
 def test_the_hard_case_and_its_neighbours(tilt: float) -> None:
     """No pull along the longest axis of the confidence ellipsoid: the secular equation alone has no answer there."""

@@ -180,9 +180,9 @@ def test_a_policy_that_prunes_plays_as_its_naive_twin(make: Callable[[], Policy]
 Sets = list[Floats | FixedArms]
 
 
-def played(sets: Callable[[np.random.Generator], Sets], count: int, spell: int) -> list[int | None]:
+def played(sets: Callable[[np.random.Generator], Sets], intercept: bool, count: int, spell: int) -> list[int | None]:
     """What AdaptiveUCB chooses from these sets in turn, in a world that turns round after every spell."""
-    rng, policy, chosen = np.random.default_rng(0), AdaptiveUCB(3, seed=5), list[int | None]()
+    rng, policy, chosen = np.random.default_rng(0), AdaptiveUCB(3, intercept=intercept, seed=5), list[int | None]()
     arms = sets(rng)
     for t in range(count):
         decision = policy.select(arms[t % len(arms)])
@@ -207,14 +207,15 @@ def in_turn(rng: np.random.Generator) -> Sets:
 
 
 @LONG
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("sets", [fresh, fixed, in_turn])
 def test_second_thoughts_are_the_same_with_pruning(
-    sets: Callable[[np.random.Generator], Sets], monkeypatch: pytest.MonkeyPatch
+    sets: Callable[[np.random.Generator], Sets], intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """AdaptiveUCB compares the archive's choice with its own: both are scored exactly."""
-    pruned = played(sets, rounds(3000, 400), rounds(300, 80))
+    pruned = played(sets, intercept, rounds(3000, 400), rounds(300, 80))
     monkeypatch.setattr(pruning, "LARGE", 10**9)
-    assert pruned == played(sets, rounds(3000, 400), rounds(300, 80))
+    assert pruned == played(sets, intercept, rounds(3000, 400), rounds(300, 80))
 
 
 def test_a_set_that_was_kept_is_let_go_before_it_is_pruned() -> None:

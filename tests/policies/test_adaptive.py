@@ -1,6 +1,5 @@
 """Policies led by evidence: what they find out, what they say of it, and what they do not need to be told."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,6 @@ from driftbandit import (
     figures,
     play,
 )
-from driftbandit.core.random import Chance
 from driftbandit.core.types import Floats
 from driftbandit.policies._evidence.bank import LEARNT, NOISE2, PENALTY, Bank, new_bank
 from driftbandit.policies._evidence.history import MOST_NOTES
@@ -37,16 +35,6 @@ from driftbandit.policies._evidence.scales import learn_penalty
 from driftbandit.policies._evidence.verbs import unseen
 
 T = rounds(8000, 300)
-
-
-@dataclass(frozen=True)
-class Offset(Gaussian):
-    """Noise with a mean: a constant in every reward."""
-
-    offset: float = 0.0
-
-    def deal(self, horizon: int, chance: Chance):  # type: ignore[no-untyped-def]
-        return (page + self.offset for page in super().deal(horizon, chance))
 
 
 def final(policy: EvidencePolicy | StaticUCB, world: World, replicates: int = 4) -> float:
@@ -103,16 +91,6 @@ def test_rewards_in_other_units(scale: float) -> None:
 def test_a_wrong_guess_of_the_noise_does_little_harm(guess: float) -> None:
     world = World(Switching(5, every=1000), Gaussian(0.3), T)
     assert final(AdaptiveUCB(5, noise=guess), world) < 1.5 * final(AdaptiveUCB(5), world)
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("fresh", [False, True])
-def test_with_an_intercept_an_offset_costs_nothing_and_the_intercept_little(fresh: bool) -> None:
-    plain, offset = (World(Switching(5, every=1000), Offset(0.3, c), T, UnitArms(20, fresh)) for c in (0.0, 100.0))
-    with_intercept = final(AdaptiveUCB(5, intercept=True), offset)
-    assert with_intercept == pytest.approx(final(AdaptiveUCB(5, intercept=True), plain), rel=1e-3)
-    assert with_intercept < 1.5 * final(AdaptiveUCB(5), plain)
-    assert final(AdaptiveUCB(5), offset) > 1.5 * with_intercept  # so it is needed
 
 
 @pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])

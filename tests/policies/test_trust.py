@@ -9,7 +9,6 @@ from driftbandit.policies._evidence.archive import (
     BASE,
     CLAIM,
     DOUBTFUL,
-    DRAWN,
     INFORMATION,
     OTHER,
     OUTSTANDING,
@@ -17,7 +16,7 @@ from driftbandit.policies._evidence.archive import (
     Archive,
     chance_above,
     compare,
-    draw_trust,
+    drawn_trust,
     new_archive,
 )
 
@@ -74,8 +73,7 @@ def test_the_chance_of_a_draw_is_as_stated(edge: float) -> None:
     archive.scale[TRUST], archive.scale[INFORMATION] = 0.3, 25.0
     rng, above, draws = np.random.default_rng(1), 0, 20_000
     for luck in rng.random((draws, 4)):
-        draw_trust(archive, luck)
-        above += archive.scale[DRAWN] > edge
+        above += drawn_trust(archive, luck) > edge
     chance = chance_above((edge - 0.3) * 5.0)
     assert above / draws == pytest.approx(chance, abs=4 * (chance * (1 - chance) / draws) ** 0.5)
 

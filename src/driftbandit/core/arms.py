@@ -112,6 +112,11 @@ class Dealt(NamedTuple):
     columns: Floats  # (B, d, n)
     score: Floats  # (3, n): scratch
 
+    def with_constants(self, count: int) -> "Dealt":
+        """With so many features of 1 below those of every arm."""
+        below = np.ones((len(self.columns), count, self.columns.shape[2]))
+        return Dealt(np.concatenate([self.columns, below], axis=1), self.score)
+
 
 class Convex(NamedTuple):
     """A ball or an ellipsoid."""

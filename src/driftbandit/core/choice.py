@@ -142,15 +142,18 @@ def farthest(theta: Floats, metric: Floats, factor: Floats, beta: float, novelty
     u_i = c_i/(ν + g_i) with c = s∘a, g = max s² − s², and ν ≥ 0 the root of the secular equation ‖u‖ = 1. Novelty widens all
     arms alike, as much as the least known of them.
     """
-    d = len(theta)
+    d = len(factor)
     centre = np.zeros(d)
     half = np.zeros((d, d))
     inner = np.zeros((d, d))
     for i in range(d):
         for j in range(d):
+            known = metric[i, j]
+            if len(theta) > d:  # a constant besides, taken as known: it is the same for all
+                known -= metric[i, d] * metric[d, j] / metric[d, d]
             centre[j] += factor[i, j] * theta[i]
             for k in range(d):
-                half[i, k] += metric[i, j] * factor[j, k]
+                half[i, k] += known * factor[j, k]
     for i in range(d):
         for j in range(d):
             for k in range(d):

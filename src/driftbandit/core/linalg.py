@@ -19,6 +19,14 @@ def aligned(*shape: int) -> Floats:
     return space[first : first + size].reshape(shape)
 
 
+def with_constants(columns: Floats, height: int) -> Floats:
+    """A copy of arms, one per column, with features of 1 below them up to this height."""
+    table = aligned(height, columns.shape[1])
+    table[: len(columns)] = columns
+    table[len(columns) :] = 1.0
+    return table
+
+
 @kernel
 def add_rows(out: Floats, weights: Floats, rows: Floats, count: int) -> None:
     """out += Σ weights[k]·rows[k] for k < count: the inner loop of all the algebra.

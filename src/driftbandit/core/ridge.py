@@ -10,7 +10,7 @@ import numpy as np
 
 from driftbandit.core.choice import appraise, appraise_few
 from driftbandit.core.compile import kernel
-from driftbandit.core.linalg import add_rows, aligned, invert, times, turn
+from driftbandit.core.linalg import add_rows, aligned, invert, times, turn, with_constants
 from driftbandit.core.types import Floats, Ints
 from driftbandit.core.verbs import (
     absorb,
@@ -62,7 +62,8 @@ def new_ridge(dim: int, penalty: float) -> Ridge:
 
 def keep_arms(ridge: Ridge, columns: Floats) -> Ridge:
     """The same estimate, keeping the scores of this arm set from now on."""
-    ridge = ridge._replace(columns=columns.copy(), score=np.zeros((3, columns.shape[1])))
+    columns = with_constants(columns, len(ridge.columns))
+    ridge = ridge._replace(columns=columns, score=np.zeros((3, columns.shape[1])))
     rescore(ridge)
     return ridge
 
@@ -262,7 +263,8 @@ def _table_of(ridge: Ridge, rows: Floats, columns: Floats) -> Floats:
 
 @score_arms.of(Ridge)
 def _score_arms(ridge: Ridge, table: Floats, score: Floats) -> None:
-    appraise_few(ridge.vector[THETA], ridge.matrix[METRIC], table, score)
+    theta = ridge.vector[THETA]
+    appraise_few(theta, ridge.matrix[METRIC], table[: len(theta)], score)
 
 
 @forecast_arm.of(Ridge)

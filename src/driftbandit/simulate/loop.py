@@ -69,6 +69,8 @@ class CompiledRun:
         policy, rounds = self.policy, len(block.noise)
         regret = np.empty(rounds)
         chance = luck(policy.seed, block.start, rounds)
+        if isinstance(block.arms, Dealt) and policy.constants:
+            block = block._replace(arms=block.arms.with_constants(policy.constants))
         self.play_block(policy.state, block, chance, self.arms_out, self.rewards_out, self.total, regret)
         policy.rounds += rounds
         return regret

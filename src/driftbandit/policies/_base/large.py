@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from driftbandit.core.compile import bind
-from driftbandit.core.linalg import aligned
 from driftbandit.core.pinned import Pinned, pin
 from driftbandit.core.pruning import choose, new_score
 from driftbandit.core.ridge import METRIC, THETA
@@ -33,9 +32,7 @@ def decide_many(pinned: Pinned) -> Callable[..., int]:
 
 def decide_many_kept(desk: Desk, columns: Floats) -> Callable[..., int]:
     """A function that does what ``decide_kept`` does, for these arms: on a desk of their own, beside that for fresh arms."""
-    own = aligned(*columns.shape)
-    own[:] = columns
-    pinned = pin(desk._replace(columns=own, score=new_score(*own.shape)))
+    pinned = pin(desk._replace(columns=columns, score=new_score(*columns.shape)))
     begin_round, settle_on = bind(open_kept, pinned, 0, 0), chooser(pinned)
 
     def decide(_: Any, t: int, place: int) -> int:

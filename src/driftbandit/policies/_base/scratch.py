@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit.core import validate
 from driftbandit.core.arms import Ball, Ellipsoid, FixedArms
 from driftbandit.core.compile import bind
-from driftbandit.core.linalg import aligned
+from driftbandit.core.linalg import aligned, with_constants
 from driftbandit.core.pinned import Pinned, pin
 from driftbandit.core.pruning import ROWS, is_large, new_score
 from driftbandit.core.random import Seed, luck
@@ -52,6 +52,11 @@ class Scratch(Value):
     keeps_scores: ClassVar[bool] = True  # of fixed arms; else every round makes them anew
 
     @property
+    def constants(self) -> int:
+        """How many features, each 1, the policy adds to every arm."""
+        return 0
+
+    @property
     def state(self) -> Any:
         """The policy's numbers."""
         return self._state
@@ -75,6 +80,7 @@ class Scratch(Value):
         self._busy = False
         own = (self.dim - self.shared) // self.blocks
         self._entries = own if self.blocks == 1 else 1 + self.shared + own  # of an arm
+        self._height = self._entries + self.constants  # of a table with one arm per column
         self._origin = int.from_bytes(os.urandom(8)) >> 1  # tells its decisions from those of its copies, and of all others
         self._luck_from, self._luck = -LUCK_ROUNDS, empty((LUCK_ROUNDS, 4))
 
@@ -100,7 +106,8 @@ class Scratch(Value):
         else:
             self._check_set(arms)
             self._keep_none()
-            self._decide_kept = decide_many_kept((self._desk or self._lay_desk()).value, arms.columns)
+            desk, table = self._desk or self._lay_desk(), with_constants(arms.columns, self._height)
+            self._decide_kept = decide_many_kept(desk.value, table)
         self._met, self._rows = arms, list(arms.rows)  # views, kept because making them takes time
 
     def _select_rows(self, t: int, place: int, arms: ArrayLike) -> tuple[int, Floats]:
@@ -152,8 +159,8 @@ class Scratch(Value):
         """The arms as kernels want them, and scratch space for as many."""
         rows = self._as_rows(arms)
         if rows.shape != self._shape:
-            score = new_score(self.dim, len(rows)) if self.blocks == 1 else aligned(ROWS, len(rows))
-            desk = self._lay_desk(aligned(self._entries, len(rows)), score)
+            score = new_score(self._height, len(rows)) if self.blocks == 1 else aligned(ROWS, len(rows))
+            desk = self._lay_desk(with_constants(aligned(self._entries, len(rows)), self._height), score)
             self._decide_rows = decide_many(desk) if len(score) > ROWS else bind(decide_fresh, desk, 0, 0, SQUARE, LINE)
             self._shape, self._pattern = rows.shape, None
         return rows

@@ -5,7 +5,7 @@ memory predicts well and ranks badly. So where the policy and the archive disagr
 reward tells how much of what the policy expects of its own choice comes true. The archive learns how rewards differ from the
 latest ones by how the arms differ, so that what all arms share cancels out.
 
-Dimensions: D features, with the intercept if there is one.
+Dimensions: d features; of an intercept it knows nothing, since differences have none.
 """
 
 import math
@@ -22,7 +22,7 @@ from driftbandit.core.verbs import clear, with_penalty
 from driftbandit.policies._evidence.bank import LEARNT, PENALTY, Bank, predict_and_learn
 from driftbandit.policies._evidence.verbs import remember, shared
 
-TRUST, INFORMATION, DRAWN, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(8)  # rows of the scale
+TRUST, INFORMATION, PROBING, SPREAD2, BANK_SPREAD2, COMPARED, AVERAGED = range(7)  # rows of the scale
 DOUBTFUL = 4.0  # the least information: trust is known give or take ½, as before any comparison
 LASTING = 6000.0  # comparisons over which the spread of rewards is averaged
 RECENT = 16.0  # rewards over which the part that all arms share is averaged
@@ -33,9 +33,9 @@ CLAIM, OTHER, BASE, BANK_BASE = range(4)  # columns of what is outstanding
 
 class Archive(NamedTuple):
     ridge: Any  # a Ridge, or Blocks; of differences
-    x: Floats  # (D,): scratch, a difference of arms; none in blocks
-    average: Floats  # (D + 1,): of the last arms, and of their rewards; in blocks (1,), of the unexpected part of these
-    scale: Floats  # trust ŵ; what is known of it, 1/variance; the w of this round; whether it is a probe; the spread σ² of
+    x: Floats  # (d,): scratch, a difference of arms; none in blocks
+    average: Floats  # (d + 1,): of the last arms, and of their rewards; in blocks (1,), of the unexpected part of these
+    scale: Floats  # trust ŵ; what is known of it, 1/variance; whether this round is a probe; the spread σ² of
     # rewards about what the archive expects, and the bank; how many it averages; how many rewards are in the averages
     outstanding: Floats  # (OUTSTANDING, 4): by round, z, what the archive adds, the reward that it and the bank expect
     rounds: Ints  # (OUTSTANDING,): those rounds, counted from 1
@@ -52,7 +52,7 @@ class Estimates(NamedTuple):
 
 def new_archive(ridge: Ridge | Blocks) -> Archive:
     dim = len(ridge.columns) if isinstance(ridge, Ridge) else 0
-    scale = np.zeros(8)
+    scale = np.zeros(7)
     scale[TRUST], scale[INFORMATION] = 1.0, DOUBTFUL
     outstanding = np.zeros((OUTSTANDING, 4))
     return Archive(ridge, np.zeros(dim), np.zeros(dim + 1), scale, outstanding, np.zeros(OUTSTANDING, np.int64))
@@ -75,7 +75,7 @@ def _remember(ridge: Ridge, archive: Archive, x: Floats, r: float) -> None:
 
 @kernel
 def remember_difference(archive: Archive, x: Floats, r: float) -> None:
-    average, scale, d = archive.average, archive.scale, len(x)
+    average, scale, d = archive.average, archive.scale, len(archive.x)
     if scale[AVERAGED] > 0.0:
         for i in range(d):
             archive.x[i] = x[i] - average[i]
@@ -93,7 +93,7 @@ def certainty(archive: Archive) -> float:
 
 
 @kernel
-def draw_trust(archive: Archive, luck: Floats) -> float:
+def drawn_trust(archive: Archive, luck: Floats) -> float:
     """This round's w, about ŵ: Thompson sampling between the policy and the archive.
 
     Below ŵ it is normal, with variance 1/information; above, Student's t with 4 degrees of freedom, so that the policy is still
@@ -103,8 +103,7 @@ def draw_trust(archive: Archive, luck: Floats) -> float:
     normal = math.sqrt(-2.0 * math.log(uniform(first, second, 0))) * math.cos(2.0 * math.pi * uniform(first, second, 1))
     if normal > 0.0:
         normal /= math.sqrt(-0.5 * math.log(uniform(first, second, 2) * uniform(first, second, 3)))
-    archive.scale[DRAWN] = archive.scale[TRUST] + normal / certainty(archive)
-    return float(archive.scale[DRAWN])
+    return float(archive.scale[TRUST] + normal / certainty(archive))
 
 
 @kernel
@@ -140,7 +139,7 @@ def _shared_apart(ridge: Blocks, archive: Archive) -> float:
 
 
 @kernel
-def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estimates) -> bool:
+def follow(archive: Archive, drawn: float, t: int, gain: float, loss: float, estimates: Estimates) -> bool:
     """Whether to follow the policy: its choice is better by ``gain`` in its own eyes, worse by ``loss`` in the archive's.
 
     The expected reward is kept, centred by the known chance, so that what shifts both choices alike cancels out.
@@ -149,7 +148,7 @@ def follow(archive: Archive, t: int, gain: float, loss: float, estimates: Estima
     scale, kept = archive.scale, archive.outstanding[t % OUTSTANDING]
     edge = loss / (gain + loss)
     chance = chance_above((edge - scale[TRUST]) * certainty(archive))
-    follows = scale[DRAWN] > edge
+    follows = drawn > edge
     centred = (1.0 if follows else 0.0) - chance
     kept[CLAIM], kept[OTHER] = centred * (mine - other), centred * other
     kept[BASE], kept[BANK_BASE] = estimates.its_of_other + chance * other, estimates.mine_of_other + chance * mine

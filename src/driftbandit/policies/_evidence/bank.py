@@ -50,6 +50,7 @@ NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIF
 PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI per reward that rare steps will do
 SETTLE = 8  # rewards per feature after which the scales are trusted
 ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
+REMEMBERED = 16.0  # rewards: a fresh start knows the constant at most as well as from so many: part of a change may be in it
 MOST_RESTARTS = 256  # whose rounds are remembered
 
 
@@ -170,13 +171,25 @@ def predict_and_learn(ridge: Ridge, x: Floats, r: float) -> tuple[float, float]:
     return r - mean, 1.0 + square
 
 
+@kernel
+def due_upkeep(bank: Bank, place: int, k: int, n: int) -> tuple[int, float, int, float]:
+    """What to do, before the n-th reward, to the estimator in a place that forgets as k does: the number of this turn, how much
+    is left, along how many axes to add to V, and how much."""
+    turn, features = n // bank.turns[k], bank.features
+    keep = bank.keep[k] if n == turn * bank.turns[k] else 1.0
+    most = known_along_an_axis(n - bank.clock[SINCE], bank.memory[k], bank.scale[LENGTH2], features)
+    axes, weight = upkeep(bank.built, place, bank.scale[PENALTY], most, keep, features)
+    return turn, keep, axes, weight
+
+
 @remember_constant.of(Bank)
 def _remember_constant(bank: Bank, k: int) -> None:
-    c, main = bank.features, bank.clock[SOUND]
-    variance = min(max(bank.matrix[main, METRIC, c, c], 1e-12 / bank.scale[PENALTY]), 1.0 / bank.scale[PENALTY])
-    bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = 1.0 / variance, variance
+    c, main, penalty = bank.features, bank.clock[SOUND], bank.scale[PENALTY]
+    known = 1.0 / max(bank.matrix[main, METRIC, c, c], 1e-12 / penalty)
+    known = min(max(known, penalty), penalty + REMEMBERED * bank.scale[CONSTANT] ** 2)
+    bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = known, 1.0 / known
     bank.vector[k, THETA, c] = bank.vector[main, THETA, c]
-    bank.vector[k, B, c] = bank.vector[main, THETA, c] / variance
+    bank.vector[k, B, c] = bank.vector[main, THETA, c] * known
 
 
 @size.of(Bank)
@@ -186,10 +199,8 @@ def _size(bank: Bank) -> int:
 
 @foresee.of(Bank)
 def _foresee(bank: Bank, place: int, k: int, n: int, x: Floats, r: float) -> tuple[float, float]:
-    ridge, turn, features = member(bank, place), n // bank.turns[k], bank.features
-    keep = bank.keep[k] if n == turn * bank.turns[k] else 1.0
-    most = known_along_an_axis(n - bank.clock[SINCE], bank.memory[k], bank.scale[LENGTH2], features)
-    axes, weight = upkeep(bank.built, place, ridge.penalty, most, keep, features)
+    ridge, features = member(bank, place), bank.features
+    turn, keep, axes, weight = due_upkeep(bank, place, k, n)
     for i in range(axes):
         fade(ridge, keep if i == 0 else 1.0, features, (turn * axes + i) % features, weight)
     return predict_and_learn(ridge, x, r)
@@ -259,10 +270,23 @@ def _lean_to(bank: Bank, k: int, share: float, theta: Floats) -> None:
 
 @play.of(Ridge)
 def _play(ridge: Ridge, bank: Bank, main: int, share: float, played: int) -> None:
-    for i in range(bank.features):
+    dim = len(bank.x)
+    for i in range(dim):
         ridge.vector[THETA, i] = bank.vector[main, THETA, i]  # in a probe too: it is guided by what is known
-        for j in range(bank.features):
+        for j in range(dim):
             ridge.matrix[METRIC, i, j] = bank.matrix[played, METRIC, i, j]
     if share > 0.0:
         lean_to(bank, main - 1, share, ridge.vector[THETA])
+    if dim > bank.features:
+        measure_constant(ridge, bank.scale[CONSTANT])
     rescore(ridge)
+
+
+@kernel
+def measure_constant(ridge: Ridge, constant: float) -> None:
+    """Make the last feature, a constant of this size, one of 1, as it is in every table of arms."""
+    last = len(ridge.columns) - 1
+    ridge.vector[THETA, last] *= constant
+    for i in range(last + 1):
+        ridge.matrix[METRIC, i, last] *= constant
+        ridge.matrix[METRIC, last, i] *= constant

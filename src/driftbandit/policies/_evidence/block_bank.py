@@ -21,7 +21,7 @@ from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import aligned
 from driftbandit.core.ridge import METRIC, STEPS, B, Ridge, V
 from driftbandit.core.types import Floats
-from driftbandit.policies._evidence.bank import LENGTH2, PENALTY, SETTLE, SINCE, Bank, copy_ridge, new_bank
+from driftbandit.policies._evidence.bank import PENALTY, SETTLE, Bank, copy_ridge, due_upkeep, new_bank
 from driftbandit.policies._evidence.block_summary import (
     describe_blocks,
     lean_to_blocks,
@@ -29,7 +29,6 @@ from driftbandit.policies._evidence.block_summary import (
     trace_of_blocks,
     unseen_in_blocks,
 )
-from driftbandit.policies._evidence.upkeep import known_along_an_axis, upkeep
 from driftbandit.policies._evidence.verbs import (
     describe,
     duplicate,
@@ -133,10 +132,8 @@ def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: f
 
     One call in a loop for these arms and the one played, since its code takes long to compile.
     """
-    blocks, left, turn, features = estimator(bank, place), bank.left, n // bank.turns[k], bank.features
-    keep = bank.keep[k] if n == turn * bank.turns[k] else 1.0
-    most = known_along_an_axis(n - bank.clock[SINCE], bank.memory[k], bank.scale[LENGTH2], features)
-    axes, weight = upkeep(bank.built, place, blocks.penalty, most, keep, features)
+    blocks, left = estimator(bank, place), bank.left
+    turn, keep, axes, weight = due_upkeep(bank, place, k, n)
     left[place] *= keep
     if left[place] < FAINT:
         scale_anew(blocks, left[place])
@@ -145,7 +142,7 @@ def predict_and_learn_row(bank: Any, place: int, k: int, n: int, x: Floats, r: f
     row, reward = bank.unit, 0.0
     for i in range(axes + 1):
         if i < axes:
-            point(row, (turn * axes + i) % features, len(bank.rest))
+            point(row, (turn * axes + i) % bank.features, len(bank.rest))
         else:
             row, reward, weight = x, r, 1.0
         mean, square = learn_row(blocks, row, reward, weight / left[place], i == axes)

@@ -67,9 +67,7 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     Parameters:
         dim: the number of features (d).
-        intercept: also learn a constant that all rewards have in common. Needed if rewards have one (a base rate) that no
-            feature carries. Among few fixed arms some runs stay with a poor one: there, a constant feature in every arm is
-            safer.
+        intercept: also learn a constant that all rewards have in common, if they have one (a base rate) that no feature carries.
         width: how optimistic, in standard deviations (κ), for arms as well known as any; others are up to several times as
             wide. "theory" for the radius of eq. 9, the same for all.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
@@ -122,9 +120,9 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     def _new_state(self) -> EvidenceState:
         bank = self._new_bank()
-        ridge = new_ridge(self.dim, 1.0) if self.blocks == 1 else played_of(bank)
-        archive = new_archive(new_estimate(self.dim + self.intercept, self.blocks, self.shared, 1.0))
-        lateness, diary = new_lateness(bank.arms.shape[1] - self.intercept), new_diary(self.dim)
+        ridge = new_ridge(self.dim + self.constants, 1.0) if self.blocks == 1 else played_of(bank)
+        archive = new_archive(new_estimate(self.dim, self.blocks, self.shared, 1.0))
+        lateness, diary = new_lateness(bank.arms.shape[1] - self.constants), new_diary(self.dim)
         return EvidenceState(ridge, bank, archive, lateness, self._rule(), diary)
 
     def _new_bank(self) -> Any:
@@ -147,6 +145,10 @@ class EvidencePolicy(ShownEvidence, Policy):
     def _no_scratch(self) -> None:
         super()._no_scratch()
         self._warned = False
+
+    @property
+    def constants(self) -> int:
+        return int(self.intercept)
 
     @property
     def _kappa(self) -> float:

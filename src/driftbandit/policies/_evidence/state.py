@@ -11,7 +11,16 @@ from driftbandit.core.types import Floats
 from driftbandit.core.verbs import clear, forecast_arm, score_arms, trace_of_v
 from driftbandit.policies._base.verbs import begin, disown, learn
 from driftbandit.policies._evidence import history as notebook
-from driftbandit.policies._evidence.archive import PROBING, TRUST, Archive, Estimates, compare, draw_trust, follow, open_archive
+from driftbandit.policies._evidence.archive import (
+    PROBING,
+    TRUST,
+    Archive,
+    Estimates,
+    compare,
+    drawn_trust,
+    follow,
+    open_archive,
+)
 from driftbandit.policies._evidence.bank import (
     BIRTH,
     LEARNT,
@@ -135,9 +144,9 @@ def _begin(state: EvidenceState, t: int, luck: Floats) -> float:
     main = bank.clock[MAIN] = len(bank.keep) - 1 if rule.endless else bank.clock[SOUND]
     since = bank.clock[LEARNT] - bank.clock[SINCE]
     played = probed(bank, main, rule.probe * math.sqrt(d / (since + d)), luck)
-    if not never_forgot(bank):
-        trust = draw_trust(state.archive, luck)
-        if trust <= 0.5 and luck[2] >= rule.probe * math.sqrt(d / (bank.clock[LEARNT] + d)):
+    if played != main and not never_forgot(bank):
+        seldom = luck[2] < rule.probe * math.sqrt(d / (bank.clock[LEARNT] + d))
+        if not seldom and drawn_trust(state.archive, luck) <= 0.5:
             played = main  # restarts that do not pay are no reason to look for more
     state.archive.scale[PROBING] = played != main
     play(ridge, bank, main, lean(bank, main), played)
@@ -158,7 +167,7 @@ def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, lu
     score_arms(ridge, table, score)
     beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0)
     other = pick(score, beta, 0.0, luck[0])
-    return arm if other == arm else heard(state, table, score, arm, other, index, value)
+    return arm if other == arm else heard(state, table, score, arm, other, index, value, luck)
 
 
 @reconsider_many.of(EvidenceState)
@@ -167,12 +176,13 @@ def _reconsider_many(state: EvidenceState, columns: Floats, score: Floats, arm: 
         return arm
     index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
     theta, metric = ridge.vector[THETA], ridge.matrix[METRIC]
+    own = columns[: len(theta)]
     beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0)
-    other = choose(theta, metric, beta, 0.0, columns, score, luck[0])
+    other = choose(theta, metric, beta, 0.0, own, score, luck[0])
     if other == arm:
         return arm
-    settle(arm, theta, metric, beta, 0.0, columns, score)
-    return heard(state, columns, score, arm, other, index, value)
+    settle(arm, theta, metric, beta, 0.0, own, score)
+    return heard(state, columns, score, arm, other, index, value, luck)
 
 
 @kernel
@@ -181,7 +191,9 @@ def asks_archive(bank: Bank, probing: bool) -> bool:
 
 
 @kernel
-def heard(state: EvidenceState, table: Floats, score: Floats, arm: int, other: int, index: float, value: float) -> int:
+def heard(
+    state: EvidenceState, table: Floats, score: Floats, arm: int, other: int, index: float, value: float, luck: Floats
+) -> int:
     """Whose choice is played: the policy's, of which it expects ``value`` and at most ``index``, or the archive's."""
     bank, archive = state.bank, state.archive
     mean, square = forecast_arm(state.ridge, table, other)
@@ -191,7 +203,8 @@ def heard(state: EvidenceState, table: Floats, score: Floats, arm: int, other: i
         return arm
     rest = shared(archive.ridge, archive)
     estimates = Estimates(value, mean, rest + score[MEAN, arm], rest + score[MEAN, other])
-    return arm if follow(archive, state.lateness.clock[DECIDED] - 1, gain, loss, estimates) else other
+    trust = drawn_trust(archive, luck)
+    return arm if follow(archive, trust, state.lateness.clock[DECIDED] - 1, gain, loss, estimates) else other
 
 
 @learn.of(EvidenceState)
