@@ -67,7 +67,8 @@ class EvidencePolicy(ShownEvidence, Policy):
 
     Parameters:
         dim: the number of features (d).
-        intercept: also learn a constant that all rewards have in common, if they have one (a base rate) that no feature carries.
+        intercept: also learn a constant that all rewards have in common. Needed if they have one (a base rate) that no feature
+            carries.
         width: how optimistic, in standard deviations (κ), for arms as well known as any; others are up to several times as
             wide. "theory" for the radius of eq. 9, the same for all.
         noise: a first guess of the noise's standard deviation; it is learnt from there, unless ``noise_known``.
