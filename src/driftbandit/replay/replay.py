@@ -36,10 +36,10 @@ class Course(NamedTuple):
 
 @kernel
 def play_rounds(
-    state: Any, log: Log, course: Course, start: int, luck: Floats, longest: float, columns: Floats, score: Floats, x: Floats
+    state: Any, log: Log, course: Course, start: int, luck: Floats, longest: float, space: Floats, score: Floats, x: Floats
 ) -> None:
-    """Play on from round ``start``, one round per entry of ``luck``."""
-    d = log.rows.shape[1]
+    """Play on from round ``start``, one round per entry of ``luck``. ``space``: for the most arms, one per column."""
+    height = space.shape[0]
     for place in range(len(luck)):
         t = start + place
         s = course.first[t]
@@ -49,9 +49,9 @@ def play_rounds(
             s = course.after[s]
         offered = log.rows[log.starts[t] : log.starts[t + 1]]
         n = len(offered)
-        arm = decide_rows(
-            state, t, luck, place, offered, longest, columns[: d * n].reshape(d, n), score[: 3 * n].reshape(3, n), x
-        )
+        columns = space.reshape(-1)[: height * n].reshape(height, n)
+        columns[len(x) :] = 1.0  # constants
+        arm = decide_rows(state, t, luck, place, offered, longest, columns, score[: 3 * n].reshape(3, n), x)
         row = course.chosen[t] = log.starts[t] + arm
         due = log.due[row]
         if course.first[due] < 0:
@@ -155,7 +155,8 @@ def choose_rows(log: Log, policy: Player, replicate: int, progress: Progress = l
 def compiled(log: Log, policy: Policy, progress: Progress) -> Ints:
     chosen, first, last, after = (np.full(log.rounds + 1, -1) for _ in range(4))
     course, most = Course(chosen, first, last, after), int(np.diff(log.starts).max())
-    rest = policy.arm_norm, np.empty(log.dim * most), np.empty(3 * most), np.empty(log.dim)
+    space = np.empty((log.dim + policy.constants, most))
+    rest = policy.arm_norm, space, np.empty(3 * most), np.empty(log.dim)
     play_on = bind(play_rounds, policy.state, log, course, 0, np.empty((0, 4)), *rest)
     for start in range(0, log.rounds, PAGE):
         chance = luck(policy.seed, start, min(PAGE, log.rounds - start))

@@ -57,6 +57,11 @@ class Scratch(Value):
         return 0
 
     @property
+    def _height(self) -> int:
+        """Of a table with one arm per column."""
+        return self._entries + self.constants
+
+    @property
     def state(self) -> Any:
         """The policy's numbers."""
         return self._state
@@ -80,7 +85,6 @@ class Scratch(Value):
         self._busy = False
         own = (self.dim - self.shared) // self.blocks
         self._entries = own if self.blocks == 1 else 1 + self.shared + own  # of an arm
-        self._height = self._entries + self.constants  # of a table with one arm per column
         self._origin = int.from_bytes(os.urandom(8)) >> 1  # tells its decisions from those of its copies, and of all others
         self._luck_from, self._luck = -LUCK_ROUNDS, empty((LUCK_ROUNDS, 4))
 

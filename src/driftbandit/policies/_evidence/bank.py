@@ -264,7 +264,7 @@ def _describe(bank: Bank, k: int, radius: float, novelty: float, theta: Floats, 
 
 @lean_to.of(Bank)
 def _lean_to(bank: Bank, k: int, share: float, theta: Floats) -> None:
-    for i in range(bank.features):
+    for i in range(len(theta)):  # with the intercept, if the estimate has it
         theta[i] += share * (bank.vector[k, THETA, i] - theta[i])
 
 
