@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from common import LONG, rounds, unit_rows
 from driftbandit import AdaptiveUCB, FixedArms, Policy, StaticUCB
 from driftbandit.core import pruning
-from driftbandit.core.choice import MANY, TIE, appraise, pick
+from driftbandit.core.choice import MANY, TIE, appraise, pick, width
 from driftbandit.core.forms import add_forms
 from driftbandit.core.linalg import aligned, turn, turn_many
 from driftbandit.core.pruning import ROWS, bound_by_length, bound_in_single, choose, new_score, padded, rule_out, settle
@@ -68,7 +68,12 @@ def scored_in_full(
 ) -> tuple[int, Floats]:
     score = np.empty((ROWS, columns.shape[1]))
     appraise(theta, metric, columns, score)
-    return pick(score, beta, novelty, u), score
+    arm = pick(score, beta, novelty, u)
+    indices = np.array([mean + width(beta, novelty, square) for mean, square in zip(*score[:2].tolist(), strict=True)])
+    assert (score[2] >= indices).all()
+    assert score[2, arm] == indices[arm]
+    score[2] = indices
+    return arm, score
 
 
 @settings(max_examples=rounds(400, 40), deadline=None)

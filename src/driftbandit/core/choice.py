@@ -96,21 +96,39 @@ def pick(score: Floats, beta: float, novelty: float, u: float) -> int:
 
 @kernel
 def lead(score: Floats, beta: float, novelty: float) -> tuple[int, float]:
-    """Write the indices into row 2; return the first of the greatest, and the size that ties are relative to."""
+    """Write the indices into row 2; return the first of the greatest, and the size that ties are relative to.
+
+    With novelty, an index that can neither be the greatest nor tie with it stays a bound, by the widening of the least known
+    arm: a logarithm for every arm would cost more than the rest.
+    """
     mean, square, index = score[0], score[1], score[2]
-    n = len(mean)
-    if novelty > 0.0:
-        for i in range(n):
-            index[i] = mean[i] + width(beta, novelty, square[i])
-    else:
-        for i in range(n):
-            index[i] = mean[i] + beta * math.sqrt(max(square[i], 0.0))
+    n, widest = len(mean), 0.0
+    for i in range(n):
+        widest = max(widest, square[i])
+    most = widening(widest, novelty) if novelty > 0.0 else 1.0
     best, size = 0, 0.0
+    for i in range(n):
+        wide = beta * math.sqrt(max(square[i], 0.0) * most)
+        index[i] = mean[i] + wide
+        size = max(size, wide + abs(mean[i]))
     for i in range(n):
         if index[i] > index[best]:
             best = i
-        size = max(size, abs(index[i] - mean[i]) + abs(mean[i]))
-    return best, size
+    return sharpen(score, beta, novelty, best, size) if novelty > 0.0 else best, size
+
+
+@kernel
+def sharpen(score: Floats, beta: float, novelty: float, likeliest: int, size: float) -> int:
+    """Replace the bounds that reach the greatest index by indices; return the first of the greatest."""
+    mean, square, index = score[0], score[1], score[2]
+    index[likeliest] = mean[likeliest] + width(beta, novelty, square[likeliest])
+    best, top = likeliest, index[likeliest]
+    for i in range(len(index)):
+        if index[i] >= top - TIE * size and i != likeliest:
+            index[i] = mean[i] + width(beta, novelty, square[i])
+            if index[i] > top or (index[i] == top and i < best):
+                best, top = i, index[i]
+    return best
 
 
 @kernel
