@@ -47,7 +47,7 @@ from driftbandit.policies._evidence.verbs import (
 
 LEARNT, MAIN, RESTARTS, SINCE, NEWEST, BIRTH, VARIED, SOUND = range(8)  # rows of the clock
 NOISE2, FOURTH, COUNTED, LOUD, SIGNAL2, LENGTH2, WEIGHT, PENALTY, CONSTANT, SHIFT, FIRST, LOUDER = range(12)  # of the scale
-PACE = 64  # a memory forgets in at least so many steps: a long one loses so little of λI per reward that rare steps will do
+PACE = 64  # a memory forgets in at least so many steps: in fewer, λI comes back in lumps, which short memories mistake for news
 SETTLE = 8  # rewards per feature after which the scales are trusted
 ENDLESS = 1e18  # rewards: 1 − 1/memory is 1
 REMEMBERED = 16.0  # rewards: a fresh start knows the constant at most as well as from so many: part of a change may be in it

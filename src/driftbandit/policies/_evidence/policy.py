@@ -12,7 +12,7 @@ import numpy as np
 from driftbandit.core import validate
 from driftbandit.core.blocks import new_estimate
 from driftbandit.core.extras import needed_for
-from driftbandit.core.ridge import new_ridge
+from driftbandit.core.ridge import Ridge, keep_arms, new_ridge
 from driftbandit.core.types import Floats
 from driftbandit.policies._base.policy import Policy
 from driftbandit.policies._evidence import history as notebook
@@ -142,6 +142,10 @@ class EvidencePolicy(ShownEvidence, Policy):
         check_archive(self.state.archive, self.rounds)
         check_lateness(self.state.lateness, self.rounds, self.blocks, self.arm_norm)
         check_diary(self.state.diary, self.rounds)
+
+    def _with_ridge(self, state: EvidenceState, ridge: Ridge) -> EvidenceState:
+        archive = state.archive._replace(ridge=keep_arms(state.archive.ridge, ridge.columns[: self.dim]))
+        return state._replace(ridge=ridge, archive=archive)
 
     def _no_scratch(self) -> None:
         super()._no_scratch()

@@ -120,14 +120,13 @@ def begin_again(bank: Bank) -> None:
 def weigh(bank: Bank, squares: Floats, logs: Floats) -> None:
     """Add what a reward says to the evidence: the log likelihood ratio of Gaussian noise, or a bet where tails are heavy."""
     noise = level(bank, squares)
-    gaussian = min(max((HEAVY - kurtosis(bank)) / (HEAVY - LIGHT), 0.0), 1.0)
+    gaussian, precision = min(max((HEAVY - kurtosis(bank)) / (HEAVY - LIGHT), 0.0), 1.0), 1.0 / noise
     for k in range(1, len(squares)):
-        evidence, onset, own = bank.evidence[k], bank.onset[k], 0.5 * (logs[k] + squares[k] / noise)
-        deviation = math.sqrt(bank.variance[k] * noise)
+        evidence, onset, own = bank.evidence[k], bank.onset[k], 0.5 * (logs[k] + squares[k] * precision)
         for j in range(k):
-            gain = own - 0.5 * (logs[j] + squares[j] / noise)
+            gain = own - 0.5 * (logs[j] + squares[j] * precision)
             if gaussian < 1.0:
-                odds = bet(bank, k, j, deviation)
+                odds = bet(bank, k, j, noise)
                 if gain > 0.0 or odds > 1.0 or evidence[j] > 0.0:  # else none is left, whatever the logarithm is
                     gain = gaussian * gain + (1.0 - gaussian) * math.log(odds)
             evidence[j] += gain
@@ -137,13 +136,14 @@ def weigh(bank: Bank, squares: Floats, logs: Floats) -> None:
 
 
 @kernel
-def bet(bank: Bank, k: int, j: int, deviation: float) -> float:
+def bet(bank: Bank, k: int, j: int, noise: float) -> float:
     """What a bet on j against k returns, fair whatever the law of the noise, as long as its mean and variance are right.
 
     With u the residual of k in standard deviations it is 1 + a·u + b·(u² − 1) ≥ 0, whose mean is 1 if k is right, and whose
     logarithm to second order is the Gaussian likelihood ratio. A Gaussian ratio alone takes one click for a refutation.
     """
     ratio = bank.variance[k] / bank.variance[j]
+    deviation = math.sqrt(bank.variance[k] * noise)
     u = bank.residual[k] / deviation
     a = ratio * (bank.residual[k] - bank.residual[j]) / deviation
     b = 0.5 * max(1.0 / ratio - 1.0, 0.0)

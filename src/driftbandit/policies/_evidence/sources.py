@@ -11,7 +11,7 @@ from driftbandit.policies._evidence.verbs import length2, located
 
 HEARD, LOUDNESS = range(2)  # rows of the sources: how much of the arms was theirs, and the squared residuals of that part
 ASSUMED = 10.0  # how many rewards of such an arm with the noise of all a source is taken to have had before any
-FEW = 16  # features for which all sources are compared at every reward; for more, more rarely
+EVERY, FEW = 4, 16  # all sources are compared once in so many rewards, and one more for each so many features
 
 
 @kernel
@@ -72,7 +72,7 @@ def compare_sources(bank: Bank) -> None:
     If all have the same noise it is as loud; beside an arm without noise, however often that is played, it is louder.
     """
     sources, scale = bank.sources, bank.scale
-    if (bank.clock[LEARNT] - 1) % (1 + sources.shape[1] // FEW) != 0:
+    if (bank.clock[LEARNT] - 1) % (EVERY + sources.shape[1] // FEW) != 0:
         return
     assumed, loudness, squares = ASSUMED * scale[LENGTH2], 0.0, 0.0
     for i in range(sources.shape[1]):

@@ -164,7 +164,10 @@ def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, lu
     if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
         return arm
     index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
-    score_arms(ridge, table, score)
+    if ridge.score.shape[1] > 0:
+        score = ridge.score  # of fixed arms, which the archive keeps
+    else:
+        score_arms(ridge, table, score)
     beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0)
     other = pick(score, beta, 0.0, luck[0])
     return arm if other == arm else heard(state, table, score, arm, other, index, value, luck)
