@@ -77,6 +77,9 @@ SERIES = {  # the first four, and metals, judged the version without leaning; th
     "sterling": partial(levels, "stevedata", "ukg_eeri", "value", season=1, year=0, ahead=5, block=250),
     "waves": partial(levels, "texmex", "wavesurge", "wave", season=1, year=0, ahead=1, block=60),
     "taylor": partial(levels, "forecast", "taylor", "x", season=48, year=0, ahead=48, block=48),
+    "rain": partial(levels, "texmex", "rain", "dat", season=1, year=365, ahead=1, block=365),
+    "icecore": partial(levels, "DAAG", "edcT", "dT", season=1, year=0, ahead=1, block=100),
+    "victoria": partial(levels, "fpp2", "elecdemand", "Demand", season=48, year=0, ahead=48, block=48 * 7),
     "gasoline": partial(levels, "fpp3", "us_gasoline", "Barrels", season=1, year=52, ahead=4, block=26),
 }
 EUROPE = ["DAX", "SMI", "CAC", "FTSE"]
@@ -84,6 +87,8 @@ OWNED = {
     "metals": ("gold, silver or cash", partial(owned, "AER", "GoldSilver", ["gold", "silver"])),
     "indices": ("one of four stock indices, or cash", partial(owned, "datasets", "EuStockMarkets", EUROPE)),
     "shares": ("one of three shares, or cash", partial(owned, "Ecdat", "CRSPday", ["ge", "ibm", "mobil"], returns=True)),
+    "bmw": ("the share of a car maker, or cash", partial(owned, "evir", "bmw", ["dat"], returns=True)),
+    "sp500": ("the S&P 500, or cash", partial(owned, "openintro", "sp500_1950_2018", ["Close"])),
     "exchange": ("the New York Stock Exchange, or cash", partial(owned, "AER", "NYSESW", ["dat"])),
 }
 MORE = {
