@@ -45,7 +45,7 @@ class Naive:
         """The optimistic choice among the rows, with their estimates and indices."""
         mean = rows @ theta
         square = np.einsum("ij,ij->i", rows @ metric, rows)
-        width = beta * np.sqrt(square * (1 + 4 * np.log(1 + novelty * square / (1 + square))))
+        width = beta * np.sqrt(square * (1 + 3.5 * np.log(1 + (novelty * square / (1 + square)) ** 2)))
         index = mean + width
         ties = np.flatnonzero(index >= index.max() - 1e-10 * (abs(mean) + width).max())
         return int(ties[int(luck(self.p.seed, self.t, 1)[0, 0] * len(ties))]), mean, index

@@ -161,8 +161,8 @@ def test_novelty_widens_what_is_hardly_known() -> None:
     squares = [0.0, 1e-6, 0.01, 1.0, 100.0, 1e6]
     assert [widening(square, 0.0) for square in squares] == [1.0] * 6
     assert [widening(square, 200.0) for square in squares] == sorted(widening(square, 200.0) for square in squares)
-    assert widening(1.0 / 199.0, 200.0) == pytest.approx(1 + 4 * math.log(2))  # an arm that has had its share
-    assert widening(1e12, 200.0) == pytest.approx(1 + 4 * math.log(201))  # one never tried, however little λ says of it
+    assert widening(1.0 / 199.0, 200.0) == pytest.approx(1 + 3.5 * math.log(2))  # an arm that has had its share
+    assert widening(1e12, 200.0) == pytest.approx(1 + 3.5 * math.log(1 + 200**2))  # one never tried
     assert width(0.5, 0.0, 4.0) == 1.0
     assert width(0.5, 200.0, -1e-18) == 0.0
 

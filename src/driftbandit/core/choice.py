@@ -17,7 +17,7 @@ from driftbandit.core.types import Floats
 
 TIE = 1e-10  # indices this close, relative to their size, are a tie: far above rounding, far below any effect
 MANY = 256  # from this many arms on, it pays to take several at a time
-STEEP = 4.0  # how fast widths grow with novelty
+STEEP = 3.5  # how fast widths grow with novelty
 
 
 @kernel
@@ -61,12 +61,14 @@ def novelty(state: Any) -> float:
 
 @kernel
 def widening(square: float, novelty: float) -> float:
-    """By what the square of a width is multiplied: 1 + 4·ln(1 + novelty/m), m = (1 + square)/square.
+    """By what the square of a width is multiplied: 1 + 3.5·ln(1 + r²), r = novelty/m, m = (1 + square)/square.
 
-    m rewards of the arm itself would tell as much as is known of it. With n/d for the novelty, an arm is wider the less it has
-    had of its share of n rewards, as in MOSS (Audibert, Bubeck 2009): one that was dismissed early is tried again.
+    m rewards of the arm itself would tell as much as is known of it. With n/d for the novelty, an arm is the wider the less it
+    has had of its share of n rewards, and hardly wider once it has had that, as in MOSS (Audibert, Bubeck 2009): one that was
+    dismissed early is tried again.
     """
-    return 1.0 + STEEP * math.log(1.0 + novelty * square / (1.0 + square))
+    missed = novelty * square / (1.0 + square)
+    return 1.0 + STEEP * math.log(1.0 + missed * missed)
 
 
 @kernel

@@ -28,7 +28,7 @@ class AdaptiveUCB(EvidencePolicy):
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]).index
     1
 
-    Caveat: κ = 0.6 standard deviations, more for arms hardly known, is calibrated, not a confidence radius; there is no regret
+    Caveat: κ = 0.45 standard deviations, more for arms hardly known, is calibrated, not a confidence radius; there is no regret
     bound.
 
     Its own parameters:

@@ -37,7 +37,7 @@ from driftbandit.policies._evidence.state import EvidenceState, Rule, describe_p
 if TYPE_CHECKING:
     import polars as pl
 
-KAPPA = 0.6  # calibrated: in simulated worlds, on real tables and in the simulated shop
+KAPPA = 0.45  # calibrated: in simulated worlds, on real tables and in the simulated shop
 ENOUGH = 10_000  # rewards after which it warns that they never vary: clicks at 0.1 % would have
 FAR_MORE = 10.0  # times as many restarts as chance would bring …
 DISTRUST = 0.5  # … and trust in them below this, by two standard deviations
