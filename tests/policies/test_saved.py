@@ -346,6 +346,7 @@ STATES: list[tuple[str, str, Callable[[Any], Any], str]] = [
     ("adaptive", "bank.evidence", lambda a: a - 1.0, "the evidence must lie between"),
     ("adaptive", "bank.scale", lambda a: changed(a, 0, to=0.0), "the noise must lie between"),
     ("adaptive", "archive.scale", lambda a: changed(a, 0, to=-0.5), "trust must lie between"),
+    ("adaptive", "archive.ridge.score", lambda a: changed(a, 0, 0, to=7.0), "the archive: the arms' means do not match θ̂"),
     ("adaptive", "lateness.clock", lambda a: changed(a, 3, to=7), "whether rewards are held must lie between"),
     ("adaptive", "diary.clock", lambda a: changed(a, 0, to=512), "the count of notes must lie between"),
     ("adaptive", "diary.clock", lambda a: changed(a, 1, to=3), "rewards per note must be a power of 2"),

@@ -1,8 +1,13 @@
 """How far a policy trusts its own forgetting: what moves trust, and what must not settle it for good."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
+from common import unit_rows
+from driftbandit import AdaptiveUCB, FixedArms
 from driftbandit.core.ridge import new_ridge
 from driftbandit.policies._evidence.archive import (
     BANK_BASE,
@@ -82,3 +87,21 @@ def test_a_policy_that_is_distrusted_is_still_tried_and_an_archive_is_not() -> N
     """Trying the policy costs little, since it knows most of what the archive does; an archive may be long out of date."""
     assert chance_above(6.0) > 1e-3
     assert 1.0 - chance_above(-6.0) < 1e-8
+
+
+def test_the_archive_scores_the_arms_it_is_asked_about() -> None:
+    """It keeps the scores of a fixed set; arms that are new are another set, be they fewer, as many or more."""
+
+    def chosen(make: Callable[[Any], Any]) -> list[int | None]:
+        rng, policy = np.random.default_rng(0), AdaptiveUCB(3, seed=5)
+        sets = [make(unit_rows(rng, 8, 3)), *(unit_rows(rng, n, 3) for n in (3, 8, 20))]
+        indices = []
+        for t in range(1200):
+            decision = policy.select(sets[t % 4])
+            sign = 1.0 if t // 150 % 2 else -1.0
+            policy.update(decision, sign * float(decision.arm[0]) + 0.1 * rng.standard_normal())
+            indices.append(decision.index)
+        assert policy.status().restart_count > 0  # else nobody asks the archive
+        return indices
+
+    assert chosen(FixedArms) == chosen(np.asarray)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from driftbandit.core import validate
-from driftbandit.core.choice import appraise, farthest, novelty, pick, reconsider
+from driftbandit.core.choice import appraise, farthest, novelty, pick, reconsider, reconsider_kept
 from driftbandit.core.compile import Verb, kernel
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.shown import KEPT, MOST, shortened
@@ -132,8 +132,7 @@ def choose(arms: Any, i: int, state: Any, beta: float, luck: Floats, x: Floats) 
 
 @choose.of(Kept)
 def _choose_kept(arms: Kept, i: int, state: Any, beta: float, luck: Floats, x: Floats) -> int:
-    ridge = state.ridge
-    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, novelty(state), luck[0]), luck)
+    arm: int = reconsider_kept(state, pick(state.ridge.score, beta, novelty(state), luck[0]), luck)
     for j in range(len(x)):
         x[j] = arms.columns[j, arm]
     return arm

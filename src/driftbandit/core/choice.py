@@ -98,7 +98,7 @@ def pick(score: Floats, beta: float, novelty: float, u: float) -> int:
 
 @kernel
 def lead(score: Floats, beta: float, novelty: float) -> tuple[int, float]:
-    """Write the indices into row 2; return the first of the greatest, and the size that ties are relative to.
+    """Write the indices into row 2; return the first of the greatest, and a bound on the size that ties are relative to.
 
     With novelty, an index that can neither be the greatest nor tie with it stays a bound, by the widening of the least known
     arm: a logarithm for every arm would cost more than the rest.
@@ -121,7 +121,10 @@ def lead(score: Floats, beta: float, novelty: float) -> tuple[int, float]:
 
 @kernel
 def sharpen(score: Floats, beta: float, novelty: float, likeliest: int, size: float) -> int:
-    """Replace the bounds that reach the greatest index by indices; return the first of the greatest."""
+    """Replace the bounds that reach the greatest index by indices; return the first of the greatest.
+
+    That index only rises, so a bound once below it stays below.
+    """
     mean, square, index = score[0], score[1], score[2]
     index[likeliest] = mean[likeliest] + width(beta, novelty, square[likeliest])
     best, top = likeliest, index[likeliest]
@@ -145,6 +148,12 @@ def count_from(index: Floats, edge: float) -> int:
 @partial(Verb, optional=True)
 def reconsider(state: Any, columns: Floats, score: Floats, arm: int, luck: Floats) -> int:
     """Which column to play instead of the optimistic one, if a policy has second thoughts; ``score`` is as ``pick`` left it."""
+    return arm
+
+
+@partial(Verb, optional=True)
+def reconsider_kept(state: Any, arm: int, luck: Floats) -> int:
+    """``reconsider`` for the fixed set whose scores ``state.ridge`` keeps."""
     return arm
 
 

@@ -82,8 +82,9 @@ def recognised(decision: object, waiting: Mapping[int, Decision], rounds: int, m
 class Estimate(NamedTuple):
     """The estimate behind the next ``select``, which maximises ⟨x, theta⟩ + radius·√q with q = xᵀ·metric·x.
 
-    With a ``novelty``, √q is multiplied by √(1 + 4·ln(1 + novelty·q/(1 + q))): arms hardly known get a wider width.
-    In blocks: over all features, the shared ones first, then one block after the other.
+    With a ``novelty``, √q is multiplied by √(1 + 3.5·ln(1 + (novelty·q/(1 + q))²)): arms hardly known get a wider width.
+    In blocks: over all features, the shared ones first, then one block after the other. With an intercept, which is no part of
+    it, q depends on that too: ask ``appraise``.
     """
 
     theta: Floats

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftbandit.core.choice import farthest, novelty, pick, reconsider, reconsider_many
+from driftbandit.core.choice import farthest, novelty, pick, reconsider, reconsider_kept, reconsider_many
 from driftbandit.core.compile import kernel
 from driftbandit.core.linalg import turn_many
 from driftbandit.core.pinned import unpin
@@ -104,8 +104,8 @@ def decide_kept(desk: Any, t: int, place: int) -> int:
     """Choose from the fixed set."""
     at = unpin(desk)
     state, luck = at.state, at.luck[place]
-    beta, ridge = begin(state, t, luck), state.ridge
-    arm: int = reconsider(state, ridge.columns, ridge.score, pick(ridge.score, beta, novelty(state), luck[0]), luck)
+    beta = begin(state, t, luck)
+    arm: int = reconsider_kept(state, pick(state.ridge.score, beta, novelty(state), luck[0]), luck)
     return arm
 
 

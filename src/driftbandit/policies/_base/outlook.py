@@ -14,6 +14,7 @@ from driftbandit.policies._base.decision import Estimate
 class Outlook(NamedTuple):
     state: Any  # as it will be when the round begins
     dim: int
+    constants: int  # features of 1 that the policy adds to every arm
     radius: float  # β
     novelty: float
 
@@ -28,6 +29,6 @@ class Outlook(NamedTuple):
     def appraise(self, rows: Floats) -> tuple[Floats, Floats]:
         """Each arm's estimate, and the width added to it."""
         ridge, score = self.state.ridge, np.empty((3, len(rows)))
-        table = with_constants(rows.T, rows.shape[1] + len(theta_of(ridge)) - self.dim)
+        table = with_constants(rows.T, rows.shape[1] + self.constants)
         score_arms(ridge, table_of(ridge, rows, table), score)
         return score[0], np.array([width(self.radius, self.novelty, square) for square in score[1]])

@@ -179,7 +179,7 @@ class Policy(Shown, Taught, ABC):
         with self._alone():
             state, t = twin(self.state), self.rounds
         radius = float(begin(state, t, luck(self.seed, t, 1)[0]))
-        return Outlook(state, self.dim, radius, float(novelty(state)))
+        return Outlook(state, self.dim, self.constants, radius, float(novelty(state)))
 
     def keep(self, arms: FixedArms) -> None:
         """Keep this set's scores up to date from now on, which makes ``select`` on a fixed set fast."""

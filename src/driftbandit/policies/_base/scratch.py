@@ -164,7 +164,9 @@ class Scratch(Value):
         rows = self._as_rows(arms)
         if rows.shape != self._shape:
             score = new_score(self._height, len(rows)) if self.blocks == 1 else aligned(ROWS, len(rows))
-            desk = self._lay_desk(with_constants(aligned(self._entries, len(rows)), self._height), score)
+            columns = aligned(self._height, len(rows))
+            columns[self._entries :] = 1.0  # constants
+            desk = self._lay_desk(columns, score)
             self._decide_rows = decide_many(desk) if len(score) > ROWS else bind(decide_fresh, desk, 0, 0, SQUARE, LINE)
             self._shape, self._pattern = rows.shape, None
         return rows

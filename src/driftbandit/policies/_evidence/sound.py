@@ -4,8 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from driftbandit.core.ridge import MOST_STEPS, STEPS
-from driftbandit.policies._base.sound import check_now, check_range, check_rewards, check_ring, check_rows, check_solved, demand
+from driftbandit.core.ridge import MOST_STEPS, STEPS, Ridge
+from driftbandit.policies._base.sound import (
+    check_now,
+    check_range,
+    check_rewards,
+    check_ring,
+    check_rows,
+    check_scores,
+    check_solved,
+    demand,
+)
 from driftbandit.policies._evidence import archive as trust
 from driftbandit.policies._evidence import bank as rows
 from driftbandit.policies._evidence import history as notebook
@@ -102,7 +111,9 @@ def check_played(played: Any) -> None:
 
 def check_archive(archive: Archive, rounds: int) -> None:
     scale = archive.scale
-    check_solved("the archive", archive.ridge.matrix, archive.ridge.vector, archive.ridge.tally)
+    bound = check_solved("the archive", archive.ridge.matrix, archive.ridge.vector, archive.ridge.tally)
+    if isinstance(archive.ridge, Ridge):
+        check_scores("the archive", archive.ridge, float(bound))
     check_range("the archive's steps since a fresh solve", archive.ridge.tally[..., STEPS], 0, MOST_STEPS)
     check_range("trust", scale[trust.TRUST], 0.0, MOST_SQUARE)
     check_range("what is known of trust", scale[trust.INFORMATION], trust.DOUBTFUL, MOST_FOURTH)

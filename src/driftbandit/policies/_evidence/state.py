@@ -1,9 +1,9 @@
 """Policies guided by evidence: which estimator of a bank to play, when to try another, when to ask the archive."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from driftbandit.core.choice import novelty, pick, reconsider, reconsider_many, width
+from driftbandit.core.choice import novelty, pick, reconsider, reconsider_kept, reconsider_many, width
 from driftbandit.core.compile import kernel
 from driftbandit.core.pruning import choose, settle
 from driftbandit.core.ridge import MEAN, METRIC, THETA, Ridge
@@ -163,11 +163,25 @@ def _reconsider(state: EvidenceState, table: Floats, score: Floats, arm: int, lu
     """The archive's choice, if it differs and chance favours it."""
     if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
         return arm
-    index, value, ridge = score[INDEX, arm], score[MEAN, arm], state.archive.ridge
-    if ridge.score.shape[1] > 0:
-        score = ridge.score  # of fixed arms, which the archive keeps
-    else:
-        score_arms(ridge, table, score)
+    index, value = score[INDEX, arm], score[MEAN, arm]
+    score_arms(state.archive.ridge, table, score)
+    return compared(state, table, score, arm, index, value, luck)
+
+
+@reconsider_kept.of(EvidenceState)
+def _reconsider_kept(state: EvidenceState, arm: int, luck: Floats) -> int:
+    """The archive keeps the scores of a fixed set, too."""
+    if not asks_archive(state.bank, state.archive.scale[PROBING] > 0.0):
+        return arm
+    mine: Any = state.ridge
+    index, value = mine.score[INDEX, arm], mine.score[MEAN, arm]
+    return compared(state, mine.columns, state.archive.ridge.score, arm, index, value, luck)
+
+
+@kernel
+def compared(state: EvidenceState, table: Floats, score: Floats, arm: int, index: float, value: float, luck: Floats) -> int:
+    """The policy's choice, of which it expects ``value`` and at most ``index``, or the archive's, which scored the arms."""
+    ridge = state.archive.ridge
     beta = radius(state.bank, state.rule, trace_of_v(ridge) if state.rule.width < 0.0 else 0.0)
     other = pick(score, beta, 0.0, luck[0])
     return arm if other == arm else heard(state, table, score, arm, other, index, value, luck)
