@@ -166,10 +166,10 @@ class NaiveEvidence(Naive):
     def fresh(self, remember: bool) -> Member:
         precision, mean = np.full(self.D, self.penalty), np.zeros(self.D)
         if remember and self.d < self.D:
-            main = self.members[self.sound]
-            known = max(1 / max(main.metric[-1, -1], 1e-12 / self.penalty), self.penalty)
+            longest = self.members[-1]
+            known = max(1 / max(longest.metric[-1, -1], 1e-12 / self.penalty), self.penalty)
             precision[-1] = min(known, self.penalty + 16 * self.constant**2)
-            mean[-1] = main.theta[-1]
+            mean[-1] = longest.theta[-1]
         return Member(precision, mean)
 
     @staticmethod

@@ -50,6 +50,14 @@ def test_no_run_stays_with_a_poor_arm(dim: int, kind: type[AdaptiveUCB]) -> None
     assert finals(kind(dim, intercept=True), world, 20).max() < 3.0 * finals(kind(dim), world, 20).max()
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
+def test_no_run_stays_with_a_poor_arm_after_a_change_without_noise(kind: type[AdaptiveUCB]) -> None:
+    """A fresh start clings to what it is told of the constant: that must not be what the last arm played had earned."""
+    world = World(Switching(5, every=1000), Gaussian(0.001), T, UnitArms(20))
+    assert finals(kind(5, intercept=True), world, 20).max() < 3.0 * finals(kind(5), world, 20).max()
+
+
 @pytest.mark.parametrize("kind", [AdaptiveUCB, DetectUCB])
 def test_arms_are_appraised_with_the_constant(kind: type[AdaptiveUCB]) -> None:
     """Estimates are rewards less the first one; widths, that an arm in the middle of those played is known best."""

@@ -184,12 +184,12 @@ def due_upkeep(bank: Bank, place: int, k: int, n: int) -> tuple[int, float, int,
 
 @remember_constant.of(Bank)
 def _remember_constant(bank: Bank, k: int) -> None:
-    c, main, penalty = bank.features, bank.clock[SOUND], bank.scale[PENALTY]
-    known = 1.0 / max(bank.matrix[main, METRIC, c, c], 1e-12 / penalty)
+    c, last, penalty = bank.features, len(bank.keep) - 1, bank.scale[PENALTY]
+    known = 1.0 / max(bank.matrix[last, METRIC, c, c], 1e-12 / penalty)
     known = min(max(known, penalty), penalty + REMEMBERED * bank.scale[CONSTANT] ** 2)
     bank.matrix[k, V, c, c], bank.matrix[k, METRIC, c, c] = known, 1.0 / known
-    bank.vector[k, THETA, c] = bank.vector[main, THETA, c]
-    bank.vector[k, B, c] = bank.vector[main, THETA, c] * known
+    bank.vector[k, THETA, c] = bank.vector[last, THETA, c]
+    bank.vector[k, B, c] = bank.vector[last, THETA, c] * known
 
 
 @size.of(Bank)

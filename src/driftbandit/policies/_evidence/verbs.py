@@ -77,7 +77,10 @@ def play(ridge: Any, bank: Any, main: int, share: float, played: int) -> None:
 
 @partial(Verb, optional=True)
 def remember_constant(bank: Any, k: int) -> None:
-    """Give an empty estimator what one that nothing refutes knows of the intercept: θ changes, the constant does not."""
+    """Give an empty estimator what the one that never forgets knows of the intercept: θ changes, the constant does not.
+
+    Not what a short memory knows: it takes for the constant what the arm it always plays earns.
+    """
 
 
 @Verb
