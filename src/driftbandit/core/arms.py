@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from driftbandit.core import validate
 from driftbandit.core.choice import appraise, farthest, novelty, pick, reconsider, reconsider_kept
 from driftbandit.core.compile import Verb, kernel
+from driftbandit.core.linalg import with_constants
 from driftbandit.core.ridge import METRIC, THETA
 from driftbandit.core.shown import KEPT, MOST, shortened
 from driftbandit.core.types import Floats
@@ -113,9 +114,7 @@ class Dealt(NamedTuple):
     score: Floats  # (3, n): scratch
 
     def with_constants(self, count: int) -> "Dealt":
-        """With so many features of 1 below those of every arm."""
-        below = np.ones((len(self.columns), count, self.columns.shape[2]))
-        return Dealt(np.concatenate([self.columns, below], axis=1), self.score)
+        return self._replace(columns=with_constants(self.columns, count))
 
 
 class Convex(NamedTuple):

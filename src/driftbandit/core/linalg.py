@@ -19,11 +19,12 @@ def aligned(*shape: int) -> Floats:
     return space[first : first + size].reshape(shape)
 
 
-def with_constants(columns: Floats, height: int) -> Floats:
-    """A copy of arms, one per column, with features of 1 below them up to this height."""
-    table = aligned(height, columns.shape[1])
-    table[: len(columns)] = columns
-    table[len(columns) :] = 1.0
+def with_constants(columns: Floats, count: int) -> Floats:
+    """A copy of arms, one per column, with so many features of 1 below them; or of several such tables."""
+    *tables, height, arms = columns.shape
+    table = aligned(*tables, height + count, arms)
+    table[..., :height, :] = columns
+    table[..., height:, :] = 1.0
     return table
 
 

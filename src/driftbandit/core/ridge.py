@@ -62,7 +62,7 @@ def new_ridge(dim: int, penalty: float) -> Ridge:
 
 def keep_arms(ridge: Ridge, columns: Floats) -> Ridge:
     """The same estimate, keeping the scores of this arm set from now on."""
-    columns = with_constants(columns, len(ridge.columns))
+    columns = with_constants(columns, len(ridge.columns) - len(columns))
     ridge = ridge._replace(columns=columns, score=np.zeros((3, columns.shape[1])))
     rescore(ridge)
     return ridge

@@ -29,6 +29,6 @@ class Outlook(NamedTuple):
     def appraise(self, rows: Floats) -> tuple[Floats, Floats]:
         """Each arm's estimate, and the width added to it."""
         ridge, score = self.state.ridge, np.empty((3, len(rows)))
-        table = with_constants(rows.T, rows.shape[1] + self.constants)
+        table = with_constants(rows.T, self.constants)
         score_arms(ridge, table_of(ridge, rows, table), score)
         return score[0], np.array([width(self.radius, self.novelty, square) for square in score[1]])

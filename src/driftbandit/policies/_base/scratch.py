@@ -110,7 +110,7 @@ class Scratch(Value):
         else:
             self._check_set(arms)
             self._keep_none()
-            desk, table = self._desk or self._lay_desk(), with_constants(arms.columns, self._height)
+            desk, table = self._desk or self._lay_desk(), with_constants(arms.columns, self.constants)
             self._decide_kept = decide_many_kept(desk.value, table)
         self._met, self._rows = arms, list(arms.rows)  # views, kept because making them takes time
 
