@@ -64,8 +64,8 @@ def widening(square: float, novelty: float) -> float:
     """By what the square of a width is multiplied: 1 + 3.5·ln(1 + r²), r = novelty/m, m = (1 + square)/square.
 
     m rewards of the arm itself would tell as much as is known of it. With n/d for the novelty, an arm is the wider the less it
-    has had of its share of n rewards, and hardly wider once it has had that, as in MOSS (Audibert, Bubeck 2009): one that was
-    dismissed early is tried again.
+    has had of its share of n rewards, and hardly wider once it has had several times that. So one that was dismissed early is
+    tried again, as in MOSS (Audibert, Bubeck 2009).
     """
     missed = novelty * square / (1.0 + square)
     return 1.0 + STEEP * math.log(1.0 + missed * missed)
